@@ -124,7 +124,7 @@ void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
     wanted.variables.push_back({"UCTRACE_MAX_LOG", std::to_string(command.max_log_bytes)});
   }
   if (command.never_drop) wanted.variables.push_back({"UCTRACE_NEVER_DROP", "1"});
-  if (command.helpers != 1) {
+  if (command.helpers != 0) {
     wanted.variables.push_back({"UCTRACE_HELPERS", std::to_string(command.helpers)});
   }
   if (command.polls) wanted.variables.push_back({"UCTRACE_POLLS", "1"});

@@ -52,7 +52,7 @@ struct RecordCommand {
   bool polls = false;       // calls of MPI_Parrived that found nothing have records, too
   bool never_drop = false;  // the program waits where records would be lost
   bool no_helper = false;   // no thread of ours, for programs in a sandbox
-  std::size_t helpers = 1;  // threads of ours that pack, at most
+  std::size_t helpers = 0;  // threads of ours that pack, at most; 0 = it was not said
   bool gpu_history = false;
   bool counters = false;       // are kept
   bool trace = false;          // events are recorded, too, where counters are kept

@@ -98,8 +98,9 @@ void Grammar::add_record() {
       verb.add_flag("--never-drop", record_.never_drop,
                     "Let the program wait where records would be dropped; info says for how long");
   auto* const helpers =
-      add_number(verb, "--helpers", record_.helpers,
-                 "Up to N threads of uctrace's pack what is recorded, where cores are free [1]")
+      add_number(
+          verb, "--helpers", record_.helpers,
+          "Up to N threads of uctrace's, 1 to 8, pack what is recorded, where cores are free [1]")
           ->check(within("--helpers", 1, log::kMostHelpers));
   verb.add_flag("--no-helper", record_.no_helper,
                 "No thread, and no system calls of uctrace's once MPI or UCX has started")

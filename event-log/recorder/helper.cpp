@@ -17,6 +17,7 @@
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/switched_on.hpp"
 #include "event-log/recorder/thread.hpp"
+#include "event-log/recorder/work_share.hpp"
 
 namespace uctrace::log {
 
@@ -57,7 +58,9 @@ void* fail_to_start(std::uint32_t from, int error) {
 
 // The file of the log. False, with errno set: neither folder can be written.
 bool make_log(Helper& helper) {
-  leave_open_files();
+  if (!leave_open_files()) {
+    helper.assistants = 0;  // to look at the cores it would open files among the program's
+  }
   tick_clock = choose_clock();
   helper.budget = memory_budget();
   helper.file = create_output_log();
@@ -73,6 +76,16 @@ bool own_start(const Helper& helper) {
   return false;
 }
 
+void start_packing(Helper& helper) {
+  if (!helper.within_budget(team_bytes(helper.assistants))) {
+    helper.assistants = 0;
+  }
+  helper.slab_bytes_taken += team_bytes(helper.assistants);
+  if (!start_packer(helper.file, helper.assistants)) {
+    helper.stop_providing(ENOMEM);
+  }
+}
+
 // Its page, its lanes and its packer.
 void publish_log(Helper& helper) {
   pool.page = helper.file.page;
@@ -81,9 +94,7 @@ void publish_log(Helper& helper) {
   if (!helper.file.grows) {
     helper.stop_growing(static_cast<int>(helper.file.page->write_errno));
   }
-  if (!start_packer(helper.file)) {
-    helper.stop_providing(ENOMEM);
-  }
+  start_packing(helper);
   set_ready_target(helper.ready_target);
   helper.last_poll = monotonic_raw_ns();
   pool.next_look_ns.store(helper.last_poll + kGoneNs, std::memory_order_relaxed);
@@ -109,12 +120,17 @@ bool serve_threads(Helper& helper) {
 bool leave_early(Helper& helper) {
   helper.stop_providing(EPERM);  // whatever number the sandbox has for it
   std::uint32_t running = 0;
-  return pool.stop.compare_exchange_strong(running, kHelperLeft, std::memory_order_acq_rel);
+  if (!pool.stop.compare_exchange_strong(running, kHelperLeft, std::memory_order_acq_rel)) {
+    return false;
+  }
+  dismiss_assistants();
+  return true;
 }
 
 void* helper_main(void*) {
   tell_life(pool.helper_lives);
   Helper helper;
+  helper.assistants = most_assistants();
   if (!make_log(helper)) {
     return fail_to_start(0, errno);
   }

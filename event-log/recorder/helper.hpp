@@ -51,6 +51,7 @@ struct Helper {
   std::size_t slab_bytes = kFirstSlab;
   std::uint64_t budget = UINT64_MAX;  // for all memory together, in bytes
   std::uint64_t slab_bytes_taken = 0;
+  std::uint32_t assistants = 0;     // threads that are to help packing, at most
   unsigned char* mapped = nullptr;  // chunks to be, in the order of their places
   std::size_t mapped_bytes = 0;
   std::uint64_t last_poll = 0;

@@ -75,8 +75,10 @@ void end_with_last_thread() {
   if (pool.keeper.load(std::memory_order_acquire) != kKeeps) {
     return;
   }
+  // Counted first: one of ours that ends meanwhile must not hide one of the program's.
+  const std::uint32_t all = threads_after_main();
   const std::uint32_t ours = 2 + packer_threads();  // helper and keeper
-  if (threads_after_main() == ours) {
+  if (all == ours) {
     futex_set(pool.keeper, kLast);
   }
 }

@@ -40,23 +40,24 @@ inline bool close_some_files(int directory) {
 
 // The table of the calling thread becomes its own and empty: the program cannot close our files by
 // closing all of its, nor give our numbers to files that we would then write to, and its own files
-// end when it closes them. One call from Linux 5.9 on. Where the system allows neither way the
-// table stays shared.
-inline void leave_open_files() {
+// end when it closes them. One call from Linux 5.9 on. False: the system allows neither way, and
+// the table stays shared.
+inline bool leave_open_files() {
 #ifdef SYS_close_range
   constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE
   if (syscall(SYS_close_range, 0u, ~0u, kUnshare) == 0) {
-    return;
+    return true;
   }
 #endif
   if (access("/proc/thread-self/fd", R_OK) != 0 || unshare(CLONE_FILES) != 0) {
-    return;
+    return false;
   }
   close(0);  // room for one file, whatever the program's limit is
   const int directory = open("/proc/thread-self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   while (directory >= 0 && detail::close_some_files(directory)) {
   }
   close(directory);
+  return true;
 }
 
 }  // namespace uctrace::log

@@ -11,9 +11,7 @@
 #include "event-log/recorder/lanes.hpp"
 #include "event-log/recorder/packer_parts.hpp"
 #include "event-log/recorder/pool.hpp"
-#include "event-log/recorder/process_identity.hpp"
 #include "event-log/recorder/removed_log.hpp"
-#include "event-log/recorder/store_order.hpp"
 #include "event-log/recorder/thread.hpp"
 #include "event-log/recorder/ticks.hpp"
 
@@ -75,16 +73,6 @@ bool is_time_for_all() {
   return true;
 }
 
-// False: nobody can.
-bool has_assistants(std::uint32_t wanted) {
-  PackingTeam* team = packer->team.load(std::memory_order_relaxed);
-  if (team == nullptr && wanted != 0) {
-    team = PackingTeam::make();
-    packer->team.store(team, std::memory_order_release);
-  }
-  return team != nullptr && team->hire(wanted);
-}
-
 std::uint64_t chunks_waiting() {
   const std::uint64_t packed = pool.recycled.load(std::memory_order_acquire);
   return pool.retirements.load(std::memory_order_relaxed) - packed;
@@ -92,7 +80,8 @@ std::uint64_t chunks_waiting() {
 
 void begin_sharing() {
   const std::uint64_t bound = most_waiting_bytes(packer->file.storage) / kChunkBytes;
-  packer->together = has_assistants(packer->share.begin_turn(chunks_waiting(), bound));
+  const std::uint32_t assistants = packer->share.begin_turn(chunks_waiting(), bound);
+  packer->together = packer->team != nullptr && packer->team->hire(assistants);
 }
 
 void pack_turn() {
@@ -139,6 +128,7 @@ void* packer_main(void*) {
     if (is_running() && !wait_for_work(seen) &&
         packer->state.compare_exchange_strong(running, Packer::kLeft, std::memory_order_acq_rel)) {
       note_error(EPERM);  // whatever number the sandbox has for it
+      dismiss_assistants();
       return nullptr;
     }
   }
@@ -150,7 +140,22 @@ void* packer_main(void*) {
 
 void forget_packer() { packer = nullptr; }
 
-bool start_packer(const OutputLog& file) {
+std::size_t team_bytes(std::uint32_t assistants) {
+  return assistants == 0 ? 0 : sizeof(PackingTeam) + assistants * kThreadStack;
+}
+
+namespace {
+
+void start_team(std::uint32_t assistants) {
+  packer->team = assistants != 0 ? PackingTeam::make() : nullptr;
+  if (packer->team != nullptr) {
+    packer->share.allow(packer->team->start(assistants));
+  }
+}
+
+}  // namespace
+
+bool start_packer(const OutputLog& file, std::uint32_t assistants) {
   packer = static_cast<Packer*>(map_memory(sizeof(Packer)));
   if (packer == nullptr) {
     return false;
@@ -158,7 +163,6 @@ bool start_packer(const OutputLog& file) {
   packer->file = file;
   packer->turn_interval_ns = kFirstTurnNs;
   packer->last_turn = monotonic_raw_ns();
-  packer->share.allow(most_assistants());
   packer->blocks.start(file.fd, file.page->max_event_bytes);
   memcpy(packer->written, file.page, kProcessPageBytes);
   packer->parts[0] = {.live = reinterpret_cast<unsigned char*>(file.page),
@@ -168,6 +172,7 @@ bool start_packer(const OutputLog& file) {
                       .at = 0,
                       .lanes_offset = kLanesOffset};
   packer->part_count = 1;
+  start_team(assistants);
   packer->lives.store(1, std::memory_order_relaxed);
   packer->threaded = file.storage == Storage::drained && spawn_thread(packer_main);
   return true;
@@ -214,8 +219,14 @@ std::uint32_t packer_threads() {
   if (packer == nullptr) {
     return 0;
   }
-  const PackingTeam* team = packer->team.load(std::memory_order_acquire);
-  return (packer->threaded ? 1 : 0) + (team != nullptr ? team->threads() : 0);
+  const bool own = packer->threaded && packer->lives.load(std::memory_order_relaxed) > 1;
+  return (own ? 1 : 0) + (packer->team != nullptr ? packer->team->threads() : 0);
+}
+
+void dismiss_assistants() {
+  if (packer != nullptr && packer->team != nullptr) {
+    packer->team->dismiss();
+  }
 }
 
 int packer_error() { return packer == nullptr ? 0 : packer->error.load(std::memory_order_relaxed); }

@@ -31,8 +31,12 @@ inline constexpr long kDrainIntervalNs = 500'000'000;
 // What a fork child inherits is its parent's.
 void forget_packer();
 
-// Takes over the file. False: there is no memory for it.
-bool start_packer(const OutputLog& file);
+// Takes over the file. So many threads more are to assist who packs, as far as there can be as
+// many. They start here, as long as the program waits for its log. False: there is no memory for
+// it.
+bool start_packer(const OutputLog& file, std::uint32_t assistants);
+// What so many take of the address space.
+std::size_t team_bytes(std::uint32_t assistants);
 // Takes the room of a log of bounded size, once the first chunks are there: those that follow must
 // not take it. May take long.
 void reserve_log();
@@ -60,8 +64,11 @@ class StorageCall {
   StorageCall(const StorageCall&) = delete;
   StorageCall& operator=(const StorageCall&) = delete;
 };
-// Of the packer's own: 1, or 0 where the helper packs; and those that share its work.
+// Of the packer's own: 1, or 0 where the helper packs; and those that share its work, as soon as
+// they run and as long as they do.
 std::uint32_t packer_threads();
+// Those that share its work end. For the helper and the packer.
+void dismiss_assistants();
 // How many chunks are to be ready; a drained log gives the memory of more back.
 void set_ready_target(std::size_t chunks);
 

@@ -146,17 +146,8 @@ std::size_t chunks_in_order(Chunks which) {
 
 namespace {
 
-// Leaves those in packer->order whose turn has come. Returns how many.
-std::size_t keep_those_at_turn(std::size_t count) {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    Place* const place = packer->order[i];
-    const ChunkHeader& chunk = *place->chunk;
-    if (packer->turns.begin(chunk.lane, chunk.stream, chunk.sequence)) {
-      packer->order[kept++] = place;
-    }
-  }
-  return kept;
+bool begin_turn_of(const ChunkHeader& chunk) {
+  return packer->turns.begin(chunk.lane, chunk.stream, chunk.sequence);
 }
 
 // `retired`: before it was encoded.
@@ -177,6 +168,9 @@ bool pack_alone(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     Place& place = *packer->order[i];
     const ChunkHeader& chunk = *place.chunk;
+    if (!begin_turn_of(chunk)) {
+      continue;
+    }
     const bool retired = is_retired(place);
     const std::uint64_t begun = monotonic_raw_ns();
     desk.encode(chunk, first_unpacked(place), packer->blocks.room(chunk.stream));
@@ -187,31 +181,58 @@ bool pack_alone(std::size_t count) {
   return true;
 }
 
-bool pack_together(std::size_t count) {
-  PackingTeam& team = *packer->team.load(std::memory_order_relaxed);
-  bool retired[kDesks];
-  std::size_t given = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t begun = monotonic_raw_ns();
-    for (; given < std::min(count, i + kDesks); ++given) {
-      const Place& place = *packer->order[given];
-      retired[given % kDesks] = is_retired(place);
-      team.give(given, *place.chunk, first_unpacked(place));
+// A turn of chunks that the team encodes: those of packer->order whose turn has come, by the
+// numbers that they have there.
+class SharedTurn {
+ public:
+  explicit SharedTurn(std::size_t count) : count_(count) {}
+
+  bool pack() {
+    for (std::size_t i = 0; give_from(i); ++i) {
+      Desk& desk = team_.wait_for(i);
+      // The time of the block is that of whoever encoded it.
+      const std::uint64_t begun = monotonic_raw_ns() - team_.encoding_ns(i);
+      if (!pack_place(*given_at(i).place, desk, given_at(i).retired, begun)) {
+        team_.take_back();
+        return false;
+      }
+      team_.put_away(i);
     }
-    if (!pack_place(*packer->order[i], team.wait_for(i), retired[i % kDesks], begun)) {
-      team.take_back();
-      return false;
-    }
-    team.put_away(i);
+    return true;
   }
-  return true;
-}
+
+ private:
+  struct Given {
+    Place* place;
+    bool retired;  // before it was encoded
+  };
+
+  Given& given_at(std::size_t number) { return desks_[number % kDesks]; }
+
+  // Gives chunks from this number on, as many as there are desks. False: there are no more.
+  bool give_from(std::size_t number) {
+    for (; next_ < count_ && given_ < number + kDesks; ++next_) {
+      Place* const place = packer->order[next_];
+      if (begin_turn_of(*place->chunk)) {
+        given_at(given_) = {place, is_retired(*place)};
+        team_.give(given_++, *place->chunk, first_unpacked(*place));
+      }
+    }
+    return number < given_;
+  }
+
+  PackingTeam& team_ = *packer->team;
+  const std::size_t count_;
+  std::size_t next_ = 0;   // in packer->order
+  std::size_t given_ = 0;  // how many were
+  Given desks_[kDesks];
+};
 
 }  // namespace
 
 bool pack_chunks(Chunks which) {
-  const std::size_t count = keep_those_at_turn(chunks_in_order(which));
-  return packer->together && count > 1 ? pack_together(count) : pack_alone(count);
+  const std::size_t count = chunks_in_order(which);
+  return packer->together && count > 1 ? SharedTurn(count).pack() : pack_alone(count);
 }
 
 }  // namespace uctrace::log

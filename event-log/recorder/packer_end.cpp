@@ -262,9 +262,7 @@ void close_log() {
     close_drained_log();
   }
   packer->blocks.give_back();
-  if (PackingTeam* team = packer->team.load(std::memory_order_relaxed)) {
-    team->dismiss();
-  }
+  dismiss_assistants();
   futex_set(packer->state, Packer::kStopped);
 }
 

@@ -47,7 +47,7 @@ struct Packer {
   std::uint64_t turn_interval_ns;
   BlockFile blocks;
   Desk desk;
-  std::atomic<PackingTeam*> team;  // nullptr: nobody ever assisted
+  PackingTeam* team;  // set before its threads and the packer's start; nullptr: nobody ever assists
   WorkShare share;
   bool together;  // in this turn
   Place *order[kPlaces], *taken[kPlaces];
@@ -56,7 +56,6 @@ struct Packer {
   std::size_t part_count;
   alignas(8) unsigned char page[kProcessPageBytes];
   alignas(8) unsigned char written[kProcessPageBytes];
-  std::uint64_t block[kMostBlockBytes / 8];
 
   bool is_mapped() const { return file.storage == Storage::mapped; }
 };

@@ -7,6 +7,7 @@
 #include "event-log/recorder/packer_parts.hpp"
 #include "event-log/recorder/record_walk.hpp"
 #include "event-log/recorder/thread.hpp"
+#include "event-log/recorder/ticks.hpp"
 
 namespace uctrace::log {
 
@@ -48,7 +49,10 @@ bool PackingTeam::encode_one(std::uint32_t worker) {
     std::uint32_t given = kGiven;
     if (place.state.load(std::memory_order_relaxed) == kGiven &&
         place.state.compare_exchange_strong(given, worker, std::memory_order_acq_rel)) {
+      const std::uint64_t begun = monotonic_raw_ns();
       place.desk.encode(*place.chunk, place.from, kMostBlockBytes);
+      place.encoding_ns = monotonic_raw_ns() - begun;
+      if (worker != kPacker) assisted_.fetch_add(1, std::memory_order_relaxed);
       futex_set(place.state, kDone);
       return true;
     }
@@ -102,44 +106,50 @@ void PackingTeam::take_back() {
 
 // --- threads -------------------------------------------------------------------------------------
 
-// Until it is dismissed. False: a sandbox lets nobody wait.
-bool PackingTeam::serve(std::uint32_t index) {
-  while (!dismissed_.load(std::memory_order_acquire)) {
+// Until it is dismissed. False: a sandbox lets nobody wait. Who is dismissed is so before the words
+// move on: so they are read first.
+bool PackingTeam::serve(std::uint32_t worker) {
+  const std::uint32_t index = worker - kPacker - 1;
+  for (;;) {
     const std::uint32_t active = active_.load(std::memory_order_acquire);
     const std::uint32_t seen = offers_.load(std::memory_order_seq_cst);
+    if (dismissed_.load(std::memory_order_acquire)) {
+      return true;
+    }
     if (index >= active) {
       if (!futex_wait(active_, active, kRestNs)) return false;
-    } else if (!encode_one(kPacker + 1 + index)) {
+    } else if (!encode_one(worker)) {
       waiting_.fetch_add(1, std::memory_order_seq_cst);
       const bool waited = futex_wait(offers_, seen, kRestNs);
       waiting_.fetch_sub(1, std::memory_order_seq_cst);
       if (!waited) return false;
     }
   }
-  return true;
+}
+
+std::uint32_t PackingTeam::join() {
+  const std::uint32_t index = joined_.fetch_add(1, std::memory_order_relaxed);
+  tell_life(lives_[index]);
+  return kPacker + 1 + index;
 }
 
 void* PackingTeam::assist(void*) {
   PackingTeam& team = *packer->team;
-  const std::uint32_t index = team.started_.fetch_add(1, std::memory_order_relaxed);
-  tell_life(team.lives_[index]);
-  if (!team.serve(index)) {
+  if (!team.serve(team.join())) {
     return nullptr;
   }
   leave_thread();
 }
 
-bool PackingTeam::hire(std::uint32_t threads) {
-  while (hired_ < threads && !refused_) {
-    lives_[hired_].store(1, std::memory_order_relaxed);
-    if (spawn_thread(assist)) {
-      ++hired_;
-    } else {
-      lives_[hired_].store(0, std::memory_order_relaxed);
-      refused_ = true;
-    }
+std::uint32_t PackingTeam::start(std::uint32_t threads) {
+  while (started_ < threads && spawn_thread(assist)) {
+    ++started_;
   }
-  const std::uint32_t active = std::min(threads, hired_);
+  return started_;
+}
+
+bool PackingTeam::hire(std::uint32_t threads) {
+  const std::uint32_t active = std::min(threads, started_);
   if (active_.load(std::memory_order_relaxed) != active) {
     futex_set(active_, active);
     futex_bump(offers_);  // who waits there may have to rest
@@ -147,10 +157,11 @@ bool PackingTeam::hire(std::uint32_t threads) {
   return active != 0;
 }
 
+// 1 is one whose number could not be had: the program's, for all that is known.
 std::uint32_t PackingTeam::threads() const {
   return static_cast<std::uint32_t>(
       std::count_if(lives_, lives_ + kMostHelpers, [](const std::atomic<std::uint32_t>& lives) {
-        return lives.load(std::memory_order_relaxed) != 0;
+        return lives.load(std::memory_order_relaxed) > 1;
       }));
 }
 

@@ -1,7 +1,8 @@
 // Threads that share the work of who packs. They only encode: each takes a chunk and puts its first
 // block together at a desk. Who packs encodes as well; it alone writes blocks, in the order of the
-// chunks, and makes chunks ready again. So the log is what one thread would have made of it, and
-// these threads call the system to wait and for nothing else.
+// chunks, and makes chunks ready again. So the log is what one thread would have made of it, but
+// for the last block of a slot, which may hold more. These threads call the system to wait and for
+// nothing else.
 // What it is worth: docs/performance.md. Private to the packer.
 #pragma once
 
@@ -28,7 +29,7 @@ struct Desk {
   void encode(const ChunkHeader& chunk, std::uint32_t from, std::size_t room);
 };
 
-// A turn: chunks get numbers from 0 on, and number n goes to desk n % kDesks. All but
+// A turn: chunks get numbers from 0 on, and number n goes to desk n % kDesks. All but join() and
 // encode_one() is for who packs.
 class PackingTeam {
  public:
@@ -39,6 +40,10 @@ class PackingTeam {
   void give(std::size_t number, const ChunkHeader& chunk, std::uint32_t from);
   // Encodes what nobody has taken until this number is encoded.
   Desk& wait_for(std::size_t number);
+  // How long encoding it took, by the wall clock.
+  std::uint64_t encoding_ns(std::size_t number) const {
+    return places_[number % kDesks].encoding_ns;
+  }
   // Its block is written: the desk is free again.
   void put_away(std::size_t number);
   // What was given and not waited for is nobody's any more.
@@ -46,12 +51,19 @@ class PackingTeam {
 
   // Encodes one of the chunks that nobody has taken, the longest given first. False: there is none.
   bool encode_one(std::uint32_t worker);
+  // The calling thread is one of the team from now on. Returns its number.
+  std::uint32_t join();
 
-  // So many threads assist from now on, as far as there can be as many; the others rest. False:
-  // none does.
+  // Starts so many threads, which rest. Once, where packer->team is this one. Returns how many
+  // there are, as the process may have no more.
+  std::uint32_t start(std::uint32_t threads);
+  // So many threads assist from now on, as far as there are as many; the others rest. False: none
+  // does.
   bool hire(std::uint32_t threads);
-  // Those that live, resting ones too.
+  // Those that run, resting ones too. One that has not come to its first line is none yet.
   std::uint32_t threads() const;
+  // Chunks that others than who packs encoded.
+  std::uint64_t assisted() const { return assisted_.load(std::memory_order_relaxed); }
   // They end.
   void dismiss();
 
@@ -63,11 +75,12 @@ class PackingTeam {
     std::atomic<std::uint32_t> state;  // futex
     const ChunkHeader* chunk;
     std::uint32_t from;
+    std::uint64_t encoding_ns;
     Desk desk;
   };
 
   static void* assist(void*);
-  bool serve(std::uint32_t index);
+  bool serve(std::uint32_t worker);
   bool is_gone(std::uint32_t worker) const;
   void wait_while_taken(Place& place);
   Place& place_of(std::size_t number) { return places_[number % kDesks]; }
@@ -78,10 +91,10 @@ class PackingTeam {
   std::atomic<std::uint32_t> waiting_;  // threads that wait for that
   std::atomic<std::uint32_t> active_;   // futex: how many assist
   std::atomic<bool> dismissed_;
-  std::atomic<std::uint32_t> started_;              // each took a number of its own
-  std::atomic<std::uint32_t> lives_[kMostHelpers];  // 0 once it is gone
-  std::uint32_t hired_;
-  bool refused_;  // another thread could not be had: none is asked for again
+  std::atomic<std::uint64_t> assisted_;
+  std::atomic<std::uint32_t> joined_;               // each took a number of its own
+  std::atomic<std::uint32_t> lives_[kMostHelpers];  // see tell_life()
+  std::uint32_t started_;
 };
 
 }  // namespace uctrace::log

@@ -87,8 +87,8 @@ std::uint64_t time_without_core_ns() {
     return monotonic_raw_ns();
   }
   char* second = nullptr;
-  strtoull(text, &second, 10);
-  return strtoull(second, nullptr, 10);
+  const bool is_counted = strtoull(text, &second, 10) != 0;  // its time on a core
+  return is_counted ? strtoull(second, nullptr, 10) : monotonic_raw_ns();
 }
 
 std::uint32_t threads_after_main() {

@@ -57,30 +57,29 @@ std::uint32_t next_assistants(std::uint32_t now, std::uint32_t most, Demand dema
 
 std::uint32_t most_assistants() {
   const char* helpers = getenv("UCTRACE_HELPERS");
-  const unsigned long count = helpers != nullptr ? strtoul(helpers, nullptr, 10) : 1;
-  return static_cast<std::uint32_t>(std::clamp<unsigned long>(count, 1, kMostHelpers)) - 1;
+  const long count = helpers != nullptr ? strtol(helpers, nullptr, 10) : 1;
+  return static_cast<std::uint32_t>(std::clamp<long>(count, 1, kMostHelpers)) - 1;
 }
 
 // The ring is full if it was so at the last look, too: a burst starts no thread.
-void WorkShare::look(std::uint64_t now, std::uint64_t waiting, std::uint64_t bound) {
-  const std::uint64_t cpu = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
-  const std::uint64_t waited = time_without_core_ns();
+std::uint32_t WorkShare::look(const Clocks& now, std::uint64_t waiting, std::uint64_t bound) {
   const bool is_full = 2 * waiting > bound;
   const Demand demand = is_full && was_full_  ? Demand::full
                         : 4 * waiting > bound ? Demand::middling
                                               : Demand::small;
   assistants_ = next_assistants(assistants_, most_, demand,
-                                {.cores = cores_allowed(),
-                                 .wall = now - last_look_,
-                                 .cpu = cpu - cpu_then_,
+                                {.cores = now.cores,
+                                 .wall = now.wall - last_look_,
+                                 .cpu = now.cpu - cpu_then_,
                                  .turns = turns_,
                                  .turns_cpu = turns_cpu_,
-                                 .waited = waited - waited_then_});
+                                 .waited = now.waited - waited_then_});
   was_full_ = is_full;
-  last_look_ = now;
-  cpu_then_ = cpu;
-  waited_then_ = waited;
+  last_look_ = now.wall;
+  cpu_then_ = now.cpu;
+  waited_then_ = now.waited;
   turns_ = turns_cpu_ = 0;
+  return assistants_;
 }
 
 std::uint32_t WorkShare::begin_turn(std::uint64_t waiting, std::uint64_t bound) {
@@ -89,7 +88,12 @@ std::uint32_t WorkShare::begin_turn(std::uint64_t waiting, std::uint64_t bound) 
   }
   turn_begun_ = monotonic_raw_ns();
   if (turn_begun_ - last_look_ >= kLookNs) {
-    look(turn_begun_, waiting, bound);
+    look({.cores = cores_allowed(),
+          .wall = turn_begun_,
+          .cpu = cpu_ns(CLOCK_PROCESS_CPUTIME_ID),
+          .waited = time_without_core_ns()},
+         waiting, bound);
+    turn_begun_ = monotonic_raw_ns();  // looking is no packing
   }
   turn_cpu_begun_ = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
   return assistants_;
@@ -97,8 +101,7 @@ std::uint32_t WorkShare::begin_turn(std::uint64_t waiting, std::uint64_t bound) 
 
 void WorkShare::end_turn() {
   if (most_ != 0) {
-    turns_ += monotonic_raw_ns() - turn_begun_;
-    turns_cpu_ += cpu_ns(CLOCK_THREAD_CPUTIME_ID) - turn_cpu_begun_;
+    add_turn(monotonic_raw_ns() - turn_begun_, cpu_ns(CLOCK_THREAD_CPUTIME_ID) - turn_cpu_begun_);
   }
 }
 

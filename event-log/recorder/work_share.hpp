@@ -1,5 +1,6 @@
 // How many threads are to share the work of who packs (packing_team.hpp): more while the ring of
-// chunks stays full and cores are free, none when the demand falls. Private to the packer.
+// chunks stays full and cores are free, none when the demand falls. Private to the packer and to
+// who starts it.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,11 @@ struct CoreUse {
   std::uint64_t turns;      // how long the turns of who packs took
   std::uint64_t turns_cpu;  // and which CPU time it had in them
   std::uint64_t waited;     // how long it could have run and had no core
+};
+
+// What the clocks say at a look. Times in ns.
+struct Clocks {
+  std::uint64_t cores, wall, cpu, waited;  // as above, since whenever
 };
 
 // How much waits to be packed.
@@ -36,9 +42,14 @@ class WorkShare {
   std::uint32_t begin_turn(std::uint64_t waiting, std::uint64_t bound);
   void end_turn();
 
- private:
-  void look(std::uint64_t now, std::uint64_t waiting, std::uint64_t bound);
+  // The parts of these that know no clock.
+  std::uint32_t look(const Clocks& now, std::uint64_t waiting, std::uint64_t bound);
+  void add_turn(std::uint64_t ns, std::uint64_t cpu_ns) {
+    turns_ += ns;
+    turns_cpu_ += cpu_ns;
+  }
 
+ private:
   std::uint32_t most_, assistants_;
   bool was_full_;                              // when it looked last
   std::uint64_t last_look_, cpu_then_;         // of the process

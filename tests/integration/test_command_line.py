@@ -322,6 +322,15 @@ def numbers_are_rounded(data):
     check(len(number.partition(".")[2]) <= 1, f"not rounded: {line}")
 
 
+def helpers_are_passed_on(_):
+    with scratch() as folder:
+        for said, number in ((["--helpers", "1"], "1"), (["--helpers", "3"], "3"), ([], "5")):
+            result = run([TOOL, "record", *said, "-o", folder / number, "--", "env"],
+                         env={"UCTRACE_HELPERS": "5"})
+            check_equal([line for line in result.stdout.splitlines() if "UCTRACE_HELPERS" in line],
+                        [f"UCTRACE_HELPERS={number}"], f"the option is stronger: {result}")
+
+
 def unreadable_folders_are_explained(_):
     with scratch() as folder:
         (folder / "a.ulog").write_bytes(b"abc")
@@ -344,6 +353,7 @@ def command_line_is_usable():
         for case in (help_is_no_error, what_chooses_nothing_is_said, sizes_and_beginnings,
                      waits_are_chosen_and_told_apart, messages_are_sorted,
                      json_says_which_run, tables_fit_the_terminal, typing_errors_are_explained, odd_values_are_refused,
+                     helpers_are_passed_on,
                      formats_hold_the_same_rows, limits_mean_the_same, colour_is_for_terminals,
                      output_that_cannot_be_written, page_goes_to_standard_output,
                      numbers_are_rounded, unreadable_folders_are_explained,

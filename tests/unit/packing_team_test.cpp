@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "event-log/recorder/packer.hpp"
+#include "event-log/recorder/packer_parts.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/work_share.hpp"
 #include "tests/unit/recording_folder.hpp"
@@ -108,13 +108,13 @@ using Team = std::unique_ptr<PackingTeam, Unmap>;
 // --- what is in the log --------------------------------------------------------------------------
 
 constexpr std::uint64_t kRecordsOfChunk = (kMinChunkBytes - sizeof(ChunkHeader)) / 24;
-constexpr const char* kHelpers = "3";
+constexpr std::uint32_t kAssistants = 2;
 
 // A process with three threads that pack in each turn.
 template <typename Program>
 void run_shared(const Folder& folder, Program program) {
   folder.run_unstarted([&] {
-    setenv("UCTRACE_HELPERS", kHelpers, 1);
+    setenv("UCTRACE_HELPERS", std::to_string(1 + kAssistants).c_str(), 1);
     test_shares_always = true;
     return start() && program();
   });
@@ -140,7 +140,19 @@ bool is_packed() {
 }
 
 bool have_assistants() {
-  return happens([] { return packer_threads() >= 2; });
+  return happens([] { return packer->team->threads() == kAssistants; });
+}
+
+// Records until one that assists had a part of it. Returns how many chunks that took; 0 = in vain.
+std::uint64_t record_until_assisted() {
+  constexpr std::uint64_t kAtOnce = 8;  // one alone is packed by one thread
+  std::uint64_t chunks = 0;
+  const bool assisted = happens([&] {
+    record_chunks(kAtOnce);
+    chunks += kAtOnce;
+    return is_packed() && packer->team->assisted() != 0;
+  });
+  return assisted ? chunks : 0;
 }
 
 void check_whole(const LogFile& log, std::uint64_t made) {
@@ -182,6 +194,35 @@ TEST_CASE("another thread packs where the ring stays full and a core is free, an
   CHECK(next_assistants(2, 7, Demand::full, late) == 1);
 }
 
+TEST_CASE("the time since the last look decides, and a ring that was full at both") {
+  WorkShare share{};
+  share.allow(7);
+  std::uint64_t looks = 1000;  // the clocks began long before
+  const auto look = [&](std::uint64_t waiting) {
+    share.add_turn(kLook / 2, kLook / 2);
+    share.add_turn(kLook / 4, kLook / 4);
+    ++looks;
+    // Before the first look the process used eight cores, and since then three.
+    return share.look({.cores = 4,
+                       .wall = looks * kLook,
+                       .cpu = 8 * 1000 * kLook + (looks - 1000) * 3 * kLook,
+                       .waited = 0},
+                      waiting, 100);
+  };
+  look(0);  // since whenever
+  CHECK(look(100) == 0);
+  CHECK(look(51) == 1);
+  CHECK(look(50) == 1);  // it is not full
+  CHECK(look(51) == 1);  // a burst
+  CHECK(look(51) == 2);
+  CHECK(look(25) == 0);
+  CHECK(look(51) == 0);
+  CHECK(look(51) == 1);
+  share.add_turn(kLook, 0);  // who packs had no core in it
+  CHECK(look(51) == 0);
+  CHECK(look(51) == 1);
+}
+
 TEST_CASE("UCTRACE_HELPERS counts who packs") {
   const auto of = [](const char* value) {
     setenv("UCTRACE_HELPERS", value, 1);
@@ -192,6 +233,7 @@ TEST_CASE("UCTRACE_HELPERS counts who packs") {
   CHECK(most_assistants() == 0);
   CHECK(of("") == 0);
   CHECK(of("0") == 0);
+  CHECK(of("-1") == 0);
   CHECK(of("1") == 0);
   CHECK(of("3") == 2);
   CHECK(of("1000000") == kMostHelpers - 1);
@@ -250,13 +292,18 @@ TEST_CASE("the chunk of a thread that was ended amid it is encoded by another on
   ends.sa_handler = end_this_thread;
   sigaction(SIGSEGV, &ends, &before);
   std::atomic<pid_t> tid{0};
+  std::atomic<std::uint32_t> number{0};
   team->give(0, *reinterpret_cast<const ChunkHeader*>(memory->bytes), sizeof(ChunkHeader));
   mprotect(memory, sizeof *memory, PROT_NONE);  // it ends at its first look
   std::thread([&] {
+    number = team->join();
     tid = static_cast<pid_t>(syscall(SYS_gettid));
-    team->encode_one(kAssists);
+    team->encode_one(number);
   }).detach();
   CHECK(happens([&] { return tid != 0 && syscall(SYS_tgkill, getpid(), tid.load(), 0) != 0; }));
+  CHECK(number == kAssists);
+  CHECK(team->assisted() == 0);
+  CHECK(team->threads() == 0);  // it was one
   sigaction(SIGSEGV, &before, nullptr);
   mprotect(memory, sizeof *memory, PROT_READ);
   CHECK(block_of(team->wait_for(0)) == packed_alone(*memory));
@@ -269,19 +316,36 @@ TEST_CASE("where several threads pack, no record is lost and none is there twice
   constexpr std::uint64_t kThreads = 3, kRounds = 12, kChunks = 8;
   const Folder folder;
   run_shared(folder, [] {
+    std::atomic<std::uint64_t> packed{0};
     std::vector<std::jthread> threads;
     for (std::uint64_t i = 0; i < kThreads; ++i) {
-      threads.emplace_back([] {
+      threads.emplace_back([&] {
         for (std::uint64_t round = 0; round < kRounds; ++round) {
           record_chunks(kChunks);
-          is_packed();
+          packed += is_packed();
         }
       });
     }
     threads.clear();
-    return have_assistants();
+    return packed == kThreads * kRounds && have_assistants();
   });
   check_whole(folder.log(), kThreads * kRounds * kChunks * kRecordsOfChunk);
+}
+
+TEST_CASE(
+    "threads that assist are there from the start of the log on, and have a part of its work") {
+  if (!has_helper()) return;
+  const Folder folder;
+  auto* chunks = static_cast<std::uint64_t*>(mmap(
+      nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(chunks != MAP_FAILED);
+  run_shared(folder, [&] {
+    const bool there = have_assistants();
+    *chunks = record_until_assisted();
+    return there && *chunks != 0;
+  });
+  check_whole(folder.log(), *chunks * kRecordsOfChunk);
+  munmap(chunks, sizeof *chunks);
 }
 
 TEST_CASE("a process that ends while several threads pack has all in its log") {
