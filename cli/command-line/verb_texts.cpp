@@ -90,10 +90,10 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "where it would drop records, and info says how often and for how long. The times of "
            "the program are not its own then. Where waiting does not help, as on a full disk, or "
            "for 30 seconds, records are dropped and counted all the same.",
-           "--helpers is for programs of which several threads record more than one thread of "
-           "uctrace's can pack, on nodes with cores to spare: up to N threads then pack in each "
-           "process, N being 1 to 8. All start with the log. All but the first sleep, unless what "
-           "waits to be packed does not get less and the process leaves a core unused.",
+           "--helpers is for programs whose threads record faster than one thread of uctrace's can "
+           "pack, on nodes with cores to spare: up to N threads, 1 to 8, then pack in each "
+           "process. All start with the log. All but the first sleep until records pile up while "
+           "a core is free.",
            "--no-helper is for programs that put themselves into a sandbox (seccomp) which ends a "
            "process for a system call that it does not expect, and for programs that count their "
            "threads or bind each of them to a core, which would otherwise find one thread more "
