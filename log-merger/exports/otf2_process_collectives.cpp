@@ -42,7 +42,8 @@ void Otf2Process::add_begun_collectives(RowsOfProcess rows) {
       return;
     }
     point.kind = PointKind::collective_complete;
-    point.at = {calls_[static_cast<std::size_t>(completed)].t_end_ns, completed};
+    const std::int64_t end_ns = calls_[static_cast<std::size_t>(completed)].t_end_ns;
+    point.at = {within(completed, end_ns), completed};
     add(completed, point);
   };
   for_each_of_process(shared_.source, rows, Wanted<BegunCollective>::all(), add_row);

@@ -145,16 +145,28 @@ MpiEdge edge_of_mpi(std::string_view function) {
 void EdgesOfMpi::add(MpiEdge edge, std::int64_t call, std::int64_t start_ns) {
   if (edge == MpiEdge::init) init_ = call;
   if (edge == MpiEdge::finalize) finalize_ = call;
-  if (edge == MpiEdge::session_init) ++sessions_;
-  if (edge == MpiEdge::session_finalize) --sessions_;
-  if (edge == MpiEdge::session_init && start_ns < first_session_ns_) {
-    first_session_ = call;
-    first_session_ns_ = start_ns;
+  if (start_ns < 0) return;
+  if (edge == MpiEdge::session_init) {
+    ++sessions_;
+    if (start_ns < first_begin_ns_) first_session_ = call;
+    first_begin_ns_ = std::min(first_begin_ns_, start_ns);
+    last_begin_ns_ = std::max(last_begin_ns_, start_ns);
+  } else if (edge == MpiEdge::session_finalize) {
+    --sessions_;
+    if (start_ns > last_end_ns_) last_session_ = call;
+    first_end_ns_ = std::min(first_end_ns_, start_ns);
+    last_end_ns_ = std::max(last_end_ns_, start_ns);
   }
-  if (edge == MpiEdge::session_finalize && start_ns > last_session_ns_) {
-    last_session_ = call;
-    last_session_ns_ = start_ns;
-  }
+}
+
+std::int64_t EdgesOfMpi::start() const {
+  if (init_ >= 0 || finalize_ >= 0) return init_;
+  return sessions_ >= 0 && first_begin_ns_ <= first_end_ns_ ? first_session_ : -1;
+}
+
+std::int64_t EdgesOfMpi::end() const {
+  if (init_ >= 0 || finalize_ >= 0) return finalize_;
+  return sessions_ <= 0 && last_begin_ns_ <= last_end_ns_ ? last_session_ : -1;
 }
 
 bool needs_receiver(std::string_view protocol, std::string_view function) {

@@ -38,23 +38,22 @@ inline bool starts_or_ends_world(std::string_view function) {
   return edge == MpiEdge::init || edge == MpiEdge::finalize;
 }
 
-// The calls between which a process uses MPI: MPI_Init and MPI_Finalize. Where it does not call one
-// of these, the first session to begin, and the last to end.
+// The calls between which a process uses MPI: MPI_Init and MPI_Finalize. Of a process that calls
+// neither, the first session to begin, and the last to end: unless a session of which the other end
+// is not known may have been there before, or after.
 class EdgesOfMpi {
  public:
   // Of its calls, in any order. `call` is a number of it, >= 0.
   void add(MpiEdge edge, std::int64_t call, std::int64_t start_ns);
 
-  // Numbers of calls, -1 = none. A session of which the other end is missing may have been there
-  // before, or after, what is known.
-  std::int64_t start() const { return init_ >= 0 ? init_ : sessions_ >= 0 ? first_session_ : -1; }
-  std::int64_t end() const {
-    return finalize_ >= 0 ? finalize_ : sessions_ <= 0 ? last_session_ : -1;
-  }
+  // Numbers of calls, -1 = none.
+  std::int64_t start() const;
+  std::int64_t end() const;
 
  private:
   std::int64_t init_ = -1, finalize_ = -1, first_session_ = -1, last_session_ = -1;
-  std::int64_t first_session_ns_ = INT64_MAX, last_session_ns_ = INT64_MIN;
+  std::int64_t first_begin_ns_ = INT64_MAX, last_begin_ns_ = INT64_MIN;  // of sessions
+  std::int64_t first_end_ns_ = INT64_MAX, last_end_ns_ = INT64_MIN;
   std::int64_t sessions_ = 0;  // begun, less those that ended
 };
 

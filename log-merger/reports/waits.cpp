@@ -29,7 +29,10 @@ bool has_all_calls(const RankTime& rank) { return rank.ideal_ns >= 0; }
 // them worked when they did not is not recorded.
 std::optional<std::int64_t> useful_ns(const RankTime& rank) {
   if (rank.threads > 1 || !has_all_calls(rank)) return std::nullopt;
-  return rank.t_end_ns - rank.t_begin_ns - rank.mpi_ns - rank.sessions_ns;
+  // A store may have any times.
+  const auto bits = [](std::int64_t ns) { return static_cast<std::uint64_t>(ns); };
+  return static_cast<std::int64_t>(bits(rank.t_end_ns) - bits(rank.t_begin_ns) - bits(rank.mpi_ns) -
+                                   bits(rank.sessions_ns));
 }
 
 std::int64_t length_of(const Delay& delay) { return delay.direct_ns + delay.passed_on_ns; }

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
+#include <utility>
 
 #include "log-merger/waits/collectives.hpp"
 
@@ -37,6 +39,25 @@ std::optional<WaitKind> kind_of_completion(CallRole role) {
   return std::nullopt;
 }
 
+// Of an operation whose name, and whose times across clocks, do not say who waits for whom.
+bool is_ruleless(const CollectiveOperation& operation) {
+  return has_no_rule(operation.role) || may_not_synchronise(operation.role);
+}
+
+// Processes with the same one have clocks that can be compared, as are_comparable() has it.
+std::size_t class_of_clock(const Job& job, ProcessIndex process) {
+  const std::size_t clock = job.logs[process].monotonic_clock;
+  const bool placed = clock < job.clock_places.size() && job.clock_places[clock].has_value();
+  return placed ? SIZE_MAX : clock;
+}
+
+struct LastTwo {
+  CallIndex last_but(CallIndex own) const { return last == own ? before : last; }
+
+  CallIndex last, before;
+  std::size_t count = 0;
+};
+
 }  // namespace
 
 CallIndex Collectives::later(CallIndex a, CallIndex b) const {
@@ -64,17 +85,6 @@ bool Collectives::never_waits(const CollectiveOperation& operation, std::size_t 
     default:
       return false;
   }
-}
-
-// By MPI's rules, if it enters later. In operations without a rule, any other.
-bool Collectives::may_wait_for(const CollectiveOperation& operation, std::size_t place,
-                               std::size_t other) const {
-  if (other == place || never_waits(operation, place)) return false;
-  if (operation.role == CallRole::from_root) return operation.calls[other] == operation.root;
-  if (operation.role == CallRole::from_lower_ranks) {
-    return operation.rank_at(job_, other) < operation.rank_at(job_, place);
-  }
-  return !operation.inter || side_at(operation, other) != side_at(operation, place);
 }
 
 // The call that decides by MPI's rules until when a process of the operation waits, kNone where it
@@ -116,16 +126,20 @@ CallIndex Collectives::late_for(const CollectiveOperation& operation, std::size_
   }
 }
 
-// The same for all of them at once: a scan of n processes has n * n pairs.
-std::vector<CallIndex> Collectives::late_of_scan(const CollectiveOperation& operation) const {
+std::vector<std::size_t> Collectives::places_by_rank(const CollectiveOperation& operation) const {
   std::vector<std::size_t> by_rank(operation.calls.size());
   for (std::size_t place = 0; place < by_rank.size(); ++place) by_rank[place] = place;
   std::sort(by_rank.begin(), by_rank.end(), [&](std::size_t a, std::size_t b) {
     return operation.rank_at(job_, a) < operation.rank_at(job_, b);
   });
+  return by_rank;
+}
+
+// The same for all of them at once: a scan of n processes has n * n pairs.
+std::vector<CallIndex> Collectives::late_of_scan(const CollectiveOperation& operation) const {
   std::vector<CallIndex> late(operation.calls.size());
   CallIndex last;
-  for (const std::size_t place : by_rank) {
+  for (const std::size_t place : places_by_rank(operation)) {
     late[place] = last;
     last = later(last, operation.calls[place]);
   }
@@ -160,32 +174,69 @@ std::optional<Awaited> Collectives::may_have_waited(const WaitMaker& maker, Wait
   return longest;
 }
 
-// Where some clocks cannot be compared: who was last of the others is known of those alone that
-// have the clock of this one, and any other may have been later.
+// Once an operation, for all of its processes: there may be many operations of many.
+std::vector<CollectiveOperation::Comparable> Collectives::across_clocks(
+    const CollectiveOperation& operation) const {
+  const std::size_t members = operation.calls.size();
+  std::vector<CollectiveOperation::Comparable> across(members);
+  if (is_ruleless(operation)) {
+    for (auto& one : across) one.are_all = false;
+    return across;
+  }
+  const auto side_of = [&](std::size_t place) {
+    return static_cast<std::size_t>(operation.inter ? side_at(operation, place) : 0);
+  };
+  const auto clock_of = [&](std::size_t place) {
+    return class_of_clock(job_, call(operation.calls[place]).process);
+  };
+  // Who may be waited for, by side and clock.
+  std::map<std::pair<std::size_t, std::size_t>, LastTwo> entered;
+  std::size_t of_side[2] = {};
+  const auto enters = [&](std::size_t place) {
+    const CallIndex index = operation.calls[place];
+    LastTwo& of_clock = entered[{side_of(place), clock_of(place)}];
+    ++of_clock.count;
+    ++of_side[side_of(place)];
+    if (later(of_clock.last, index) == index) {
+      of_clock.before = std::exchange(of_clock.last, index);
+    } else {
+      of_clock.before = later(of_clock.before, index);
+    }
+  };
+  const auto waits = [&](std::size_t place) {
+    const std::size_t side = operation.inter ? 1 - side_of(place) : 0;
+    const LastTwo& of_clock = entered[{side, clock_of(place)}];
+    across[place] = {of_clock.last_but(operation.calls[place]), of_clock.count == of_side[side]};
+  };
+  const bool scans = operation.role == CallRole::from_lower_ranks;
+  for (const std::size_t place : places_by_rank(operation)) {
+    if (scans) waits(place);
+    const bool is_awaited =
+        operation.role != CallRole::from_root || operation.calls[place] == operation.root;
+    if (is_awaited) enters(place);
+  }
+  for (std::size_t place = 0; place < members && !scans; ++place) waits(place);
+  return across;
+}
+
+// Where some clocks cannot be compared: any of the others may have been later than who is known.
 std::vector<Awaited> Collectives::awaited_across_clocks(const WaitMaker& maker, WaitKind kind,
                                                         CallIndex waiting,
                                                         const CollectiveOperation& operation,
                                                         std::size_t place) const {
-  const ProcessIndex own = call(operation.calls[place]).process;
-  const bool has_rule = !has_no_rule(operation.role) && !may_not_synchronise(operation.role);
-  CallIndex late;
-  bool is_known = true, may_wait = false;
-  for (std::size_t other = 0; other < operation.calls.size(); ++other) {
-    if (!may_wait_for(operation, place, other)) continue;
-    may_wait = true;
-    const bool is_comparable = are_comparable(job_, own, call(operation.calls[other]).process);
-    if (is_comparable && has_rule) late = later(late, operation.calls[other]);
-    is_known = is_known && is_comparable && has_rule;
-  }
-  const CallIndex proven = proven_.latest(operation.calls[place]);
-  if (proven != kNone && are_comparable(job_, own, call(proven).process)) {
+  if (never_waits(operation, place)) return {};
+  const CallIndex own = operation.calls[place];
+  auto [late, are_all] = operation.across[place];
+  const CallIndex proven = proven_.latest(own);
+  if (proven != kNone && are_comparable(job_, call(own).process, call(proven).process)) {
     late = later(late, proven);
   }
   std::vector<Awaited> awaited;
   if (late != kNone) {
     awaited.push_back(maker.awaited(kind, waiting, call(late).process, late, call(late).start_ns));
   }
-  if (may_wait && !is_known) awaited.push_back(maker.unknown(kind, waiting, WaitUnknown::clocks));
+  const WaitUnknown why = is_ruleless(operation) ? WaitUnknown::partner : WaitUnknown::clocks;
+  if (!are_all) awaited.push_back(maker.unknown(kind, waiting, why));
   return awaited;
 }
 
@@ -218,17 +269,18 @@ std::vector<Awaited> Collectives::awaited_in(const WaitMaker& maker, WaitKind ki
 void Collectives::find_waits_of(const WaitMaker& maker, const CollectiveOperation& operation,
                                 std::vector<Wait>& rows) const {
   if (operation.role == CallRole::other) return;
-  const bool scans = operation.complete && operation.role == CallRole::from_lower_ranks;
+  const bool has_last = operation.complete && operation.one_time;
+  const bool scans = has_last && operation.role == CallRole::from_lower_ranks;
   const std::vector<CallIndex> of_scan = scans ? late_of_scan(operation) : std::vector<CallIndex>();
   for (std::size_t place = 0; place < operation.calls.size(); ++place) {
     const CallIndex index = operation.calls[place];
     const WaitKind kind = kind_of_wait(operation.role);
-    const CallIndex late = scans                ? of_scan[place]
-                           : operation.complete ? late_for(operation, place)
-                                                : CallIndex();
+    const CallIndex late = scans      ? of_scan[place]
+                           : has_last ? late_for(operation, place)
+                                      : CallIndex();
     maker.add(index, awaited_in(maker, kind, index, operation, place, late), rows);
     const auto completion = kind_of_completion(operation.role);
-    if (operation.complete && operation.one_time && completion) {
+    if (has_last && completion) {
       maker.add_completion(*completion, index, operation.last, operation.first_left, rows);
     }
   }
@@ -248,7 +300,8 @@ std::vector<Awaited> Collectives::awaited(const WaitMaker& maker, CallIndex wait
   if (operation == nullptr) return {maker.unknown(kKind, waiting, WaitUnknown::members)};
   if (operation->role == CallRole::other) return {};
   const auto place = operation->place_of(job_, call(begun.entered).process);
-  const CallIndex late = operation->complete ? late_for(*operation, *place) : CallIndex();
+  const bool has_last = operation->complete && operation->one_time;
+  const CallIndex late = has_last ? late_for(*operation, *place) : CallIndex();
   return awaited_in(maker, kKind, waiting, *operation, *place, late);
 }
 

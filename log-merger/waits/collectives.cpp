@@ -139,7 +139,8 @@ void Collectives::lay_out(const Key& key, const Sequences& sequences, RolesOfCal
     const MpiCall& first = call(operation.told_by(0));
     operation.role = starts ? roles.starts(first) : roles(first).role;
     operation.begins = starts || roles(first).begins;
-    operation.inter = comm.inter;
+    // MPI_Finalize has no communicator, whatever a log says of the world.
+    operation.inter = comm.inter && std::get<Scope>(key) != Scope::mpi;
     known = known && operation.calls.size() == members && agree(operation);
     operation.complete = known;
     finish(operation);
@@ -205,6 +206,7 @@ void Collectives::finish(CollectiveOperation& operation) const {
     const ProcessIndex first = call(operation.calls.front()).process;
     operation.one_time = operation.one_time && are_comparable(job_, first, call(index).process);
   }
+  if (!operation.one_time) operation.across = across_clocks(operation);
   if (may_not_synchronise(operation.role) && operation.one_time &&
       call(operation.first_left).end_ns < call(operation.last).start_ns) {
     operation.role = CallRole::other;

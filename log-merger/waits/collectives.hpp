@@ -59,6 +59,13 @@ struct CollectiveOperation {
   CallIndex last, last_of_side[2], first_left;
   CallIndex root;                   // of one from or to a root
   std::vector<CallIndex> by_entry;  // the calls by time, where there is no rule
+  // By process, where `one_time` is not so: the last to enter of those that it may wait for and
+  // whose clocks can be compared with its own, and whether there are no others.
+  struct Comparable {
+    CallIndex late;
+    bool are_all = true;
+  };
+  std::vector<Comparable> across;
 
   // Of which the arguments are the operation's.
   CallIndex told_by(std::size_t place) const {
@@ -112,10 +119,11 @@ class Collectives {
   void finish(CollectiveOperation& operation) const;
   void note_times(CollectiveOperation& operation, std::size_t place) const;
   CallIndex late_for(const CollectiveOperation& operation, std::size_t place) const;
+  std::vector<std::size_t> places_by_rank(const CollectiveOperation& operation) const;
   std::vector<CallIndex> late_of_scan(const CollectiveOperation& operation) const;
   bool never_waits(const CollectiveOperation& operation, std::size_t place) const;
-  bool may_wait_for(const CollectiveOperation& operation, std::size_t place,
-                    std::size_t other) const;
+  std::vector<CollectiveOperation::Comparable> across_clocks(
+      const CollectiveOperation& operation) const;
   std::vector<Awaited> awaited_across_clocks(const WaitMaker& maker, WaitKind kind,
                                              CallIndex waiting,
                                              const CollectiveOperation& operation,

@@ -14,6 +14,8 @@ class DependencyRows {
 
   void add(const CollectiveOperation& operation) {
     if (!operation.complete || operation.inter) return;
+    // Some may return early, which is not seen across clocks.
+    if (may_not_synchronise(operation.role) && !operation.one_time) return;
     switch (operation.role) {
       case CallRole::barrier:
       case CallRole::all_with_all:

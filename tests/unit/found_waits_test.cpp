@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <random>
 #include <set>
@@ -265,43 +266,74 @@ TEST_CASE("a wait for a message is unknown where clocks or partners are, and no 
   CHECK(not_known[WaitUnknown::clocks] > 1000);
 }
 
+struct Collective {
+  const char* function;
+  WaitKind kind;
+  // Whether `rank` may wait for `other`, by MPI's rules.
+  bool (*may_wait)(int rank, int other, int root);
+};
+constexpr Collective kCollectives[] = {
+    {"MPI_Allreduce", WaitKind::wait_nxn, [](int, int, int) { return true; }},
+    {"MPI_Barrier", WaitKind::wait_barrier, [](int, int, int) { return true; }},
+    {"MPI_Scan", WaitKind::early_scan, [](int rank, int other, int) { return other < rank; }},
+    {"MPI_Reduce", WaitKind::early_reduce, [](int rank, int, int root) { return rank == root; }},
+    {"MPI_Bcast", WaitKind::late_broadcast,
+     [](int rank, int other, int root) { return rank != root && other == root; }},
+    {"MPI_Win_fence", WaitKind::rma_wait_at_fence, [](int, int, int) { return true; }},
+};
+
 // Of two hosts: only who has the clock of a rank can be said to have kept it waiting, and what
 // follows is not known.
 TEST_CASE("a wait in a collective operation is known as far as clocks can be compared") {
-  std::map<WaitUnknown, std::int64_t> not_known;
-  std::int64_t known = 0;
-  for (unsigned seed = 0; seed < 100; ++seed) {
+  std::map<std::pair<WaitKind, WaitUnknown>, std::int64_t> not_known;
+  std::map<WaitKind, std::int64_t> known;
+  for (unsigned seed = 0; seed < 200; ++seed) {
     const int ranks = 2 + static_cast<int>(seed % 4), hosts = 1 + static_cast<int>(seed / 4 % 2);
     Program program(ranks, seed);
     for (int rank = 0; rank < ranks; ++rank) {
       program.builder.log(rank).monotonic_clock = static_cast<std::size_t>(rank % hosts);
     }
-    for (int i = 0; i < 10; ++i) {
+    for (int i = 0; i < 20; ++i) {
+      const Collective& made =
+          kCollectives[program.below(static_cast<int>(std::size(kCollectives)))];
+      const bool fence = made.kind == WaitKind::rma_wait_at_fence;
+      const int root = program.below(ranks);
       const std::int64_t end_ns = *std::max_element(program.now.begin(), program.now.end()) + 41;
       std::vector<Program::Entered> calls;
       for (int rank = 0; rank < ranks; ++rank) {
-        calls.push_back(program.enter(rank, "MPI_Allreduce", end_ns));
+        calls.push_back(fence ? program.on_window(rank, made.function, INT32_MIN, end_ns)
+                              : program.enter(rank, made.function, end_ns));
+        if (!fence) program.job().calls[calls.back().call].peer = root;
       }
-      const auto start_of = [&](int rank) {
-        return calls[static_cast<std::size_t>(rank)].start_ns;
-      };
       for (int rank = 0; rank < ranks; ++rank) {
         Program::Entered own = calls[static_cast<std::size_t>(rank)];
         int last = -1;
-        for (int other = rank % hosts; other < ranks; other += hosts) {
-          const bool is_later = last < 0 ? other != rank : start_of(other) > start_of(last);
-          if (other != rank && is_later) last = other;
+        bool all = true;
+        for (int other = 0; other < ranks; ++other) {
+          if (other == rank || !made.may_wait(rank, other, root)) continue;
+          const auto start_of = [&](int of) {
+            return calls[static_cast<std::size_t>(of)].start_ns;
+          };
+          if (hosts > 1 && (fence || other % hosts != rank % hosts)) {
+            all = false;
+          } else if (last < 0 || start_of(other) > start_of(last)) {
+            last = other;
+          }
         }
         if (last >= 0) {
-          program.expect(WaitKind::wait_nxn, rank, last, own, start_of(last));
-          own.start_ns = std::max(own.start_ns, start_of(last));
+          const std::int64_t last_ns = calls[static_cast<std::size_t>(last)].start_ns;
+          program.expect(made.kind, rank, last, own, last_ns);
+          own.start_ns = std::max(own.start_ns, last_ns);
         }
-        if (hosts > 1) program.expect_unknown(WaitKind::wait_nxn, WaitUnknown::clocks, rank, own);
+        // Some may return early from a fence: who waits for whom is seen by their times alone.
+        const WaitUnknown why = fence ? WaitUnknown::partner : WaitUnknown::clocks;
+        if (!all) program.expect_unknown(made.kind, why, rank, own);
       }
     }
     program.find();
     const auto is_completion = [](const auto& wait) {
-      return std::get<WaitKind>(wait.first) == WaitKind::nxn_completion;
+      const WaitKind kind = std::get<WaitKind>(wait.first);
+      return kind == WaitKind::nxn_completion || kind == WaitKind::barrier_completion;
     };
     // When the last one entered is not known across clocks, nor is what follows.
     if (hosts > 1) CHECK(std::none_of(program.waits.begin(), program.waits.end(), is_completion));
@@ -309,11 +341,17 @@ TEST_CASE("a wait in a collective operation is known as far as clocks can be com
     CAPTURE(seed);
     CHECK(program.waits == program.expected);
     CHECK(program.unknown == program.expected_unknown);
-    for (const auto& [who, ns] : program.unknown) not_known[std::get<WaitUnknown>(who)] += ns;
-    for (const auto& [who, ns] : program.waits) known += ns;
+    for (const auto& [who, ns] : program.unknown) {
+      not_known[{std::get<WaitKind>(who), std::get<WaitUnknown>(who)}] += ns;
+    }
+    for (const auto& [who, ns] : program.waits) known[std::get<WaitKind>(who)] += ns;
   }
-  CHECK(known > 1000);
-  CHECK(not_known[WaitUnknown::clocks] > 1000);
+  for (const Collective& made : kCollectives) {
+    const bool fence = made.kind == WaitKind::rma_wait_at_fence;
+    CAPTURE(made.function);
+    CHECK(known[made.kind] > 1000);
+    CHECK(not_known[{made.kind, fence ? WaitUnknown::partner : WaitUnknown::clocks}] > 1000);
+  }
 }
 
 TEST_CASE("the first call that is known to have completed an operation is the one that did") {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "log-merger/model/durations.hpp"
+#include "log-merger/model/mpi_names.hpp"
 #include "log-merger/waits/wait_identities.hpp"
 #include "tests/unit/job_builder.hpp"
 
@@ -131,6 +132,43 @@ TEST_CASE("rank times: a session that was not seen to begin began nothing") {
   CHECK(times.t_begin_ns == 2);
   CHECK(times.t_end_ns == 50);
   CHECK(times.sessions_ns == 10 + 10);
+}
+
+TEST_CASE("sessions are the edges of MPI where a process calls neither MPI_Init nor MPI_Finalize") {
+  using E = MpiEdge;
+  struct Case {
+    std::vector<std::pair<MpiEdge, std::int64_t>> calls;  // edge and start, by number
+    std::int64_t start, end;
+  };
+  const Case cases[] = {
+      {{{E::init, 1}, {E::finalize, 9}}, 0, 1},
+      {{{E::session_init, 1},
+        {E::session_init, 2},
+        {E::session_finalize, 3},
+        {E::session_finalize, 4}},
+       0,
+       3},
+      // A library's session in a program that is killed, or that is seen from its middle on.
+      {{{E::init, 1}, {E::session_init, 2}, {E::session_finalize, 3}}, 0, -1},
+      {{{E::session_init, 2}, {E::session_finalize, 3}, {E::finalize, 9}}, -1, 2},
+      // One is still there; one was there before.
+      {{{E::session_init, 1}, {E::session_init, 2}, {E::session_finalize, 3}}, 0, -1},
+      {{{E::session_init, 1}, {E::session_finalize, 2}, {E::session_finalize, 3}}, -1, 2},
+      // Between two that are seen in part.
+      {{{E::session_finalize, 100}, {E::session_init, 200}}, -1, -1},
+      // Of which no time is known.
+      {{{E::session_init, -1}, {E::session_init, 5}, {E::session_finalize, 6}}, 1, 2},
+      {{}, -1, -1},
+  };
+  for (const Case& one : cases) {
+    EdgesOfMpi edges;
+    for (std::size_t call = 0; call < one.calls.size(); ++call) {
+      edges.add(one.calls[call].first, static_cast<std::int64_t>(call), one.calls[call].second);
+    }
+    CAPTURE(&one - cases);
+    CHECK(edges.start() == one.start);
+    CHECK(edges.end() == one.end);
+  }
 }
 
 }  // namespace

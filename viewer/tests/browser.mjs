@@ -36,8 +36,9 @@ export async function withBrowser(settings, use) {
   }
   const folder = mkdtempSync(join(tmpdir(), 'uctrace-page-'));
   const launched = { executablePath, headless: true, ...options };
-  // Firefox has no context of a profile over BiDi; it makes a profile of its own, which goes with it.
-  const browser = kBrowser === 'firefox' ? await type.launch(launched) : undefined;
+  // Firefox has no context of a profile over BiDi; it makes a profile of its own, which goes with it. It leaves traces in a
+  // home, and as root it refuses one that is another user's.
+  const browser = kBrowser === 'firefox' ? await type.launch({ ...launched, env: { ...process.env, HOME: folder } }) : undefined;
   const context = browser
     ? await browser.newContext(settings)
     : await type.launchPersistentContext(join(folder, 'profile'), { ...launched, ...settings });
