@@ -123,7 +123,7 @@ def answers(compiler, lines, options):
 @cache
 def own_headers():
     """Where those of the UCX lie that uctrace is compiled with: what is generated is in no archive of sources."""
-    return run_well(["pkg-config", "--variable=includedir", "ucx"]).stdout.strip()
+    return run_well([need("pkg-config"), "--variable=includedir", "ucx"]).stdout.strip()
 
 
 def own_ids():
@@ -281,7 +281,7 @@ def differing_facts(minor, measured):
             yield f"{what}: as stated, and listed as a deviation"
 
 
-def differences(ucx, own_include):
+def differences(ucx):
     """Between these sources and what uctrace states, in sentences."""
     check(ucx.minor in known_releases(), f"UCX {ucx.version} has no row in ucx-facts/releases.hpp")
     measured = measured_facts(ucx)
@@ -293,7 +293,7 @@ def differences(ucx, own_include):
             yield f"{what}: {measured.get(what)}, {FACTS.name} has {recorded.get(what)}"
     if stated_facts()[ucx.minor][PATCHED] == "1" and not patch_fits(ucx):
         yield f"{PATCH.name} does not fit"
-    own, others = prototypes(own_include), prototypes(ucx.root / "src")
+    own, others = prototypes(own_headers()), prototypes(ucx.root / "src")
     for slot in hooked_slots():
         if own[slot] != others.get(slot):
             yield f"function of slot {slot}: {others.get(slot)}, compiled with {own[slot]}"

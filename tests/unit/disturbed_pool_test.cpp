@@ -2,7 +2,6 @@
 // they lose as little as can be, do not wait for nothing, and the cause is the right one.
 #include <doctest/doctest.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -75,13 +74,6 @@ class AllLanes {
   std::barrier<> all_;
   std::vector<std::jthread> threads_;
 };
-
-void limit_files(rlim_t bytes) {
-  rlimit limit{};
-  getrlimit(RLIMIT_FSIZE, &limit);
-  limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-  setrlimit(RLIMIT_FSIZE, &limit);
-}
 
 }  // namespace
 

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -164,13 +163,6 @@ void check_whole(const LogFile& log, std::uint64_t made) {
   CHECK(totals.read == totals.recorded);
   CHECK(totals.ids.size() == totals.read);  // none twice
   CHECK(totals.recorded + totals.dropped == made);
-}
-
-void limit_log_files(rlim_t bytes) {
-  rlimit limit{};
-  getrlimit(RLIMIT_FSIZE, &limit);
-  limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
-  setrlimit(RLIMIT_FSIZE, &limit);
 }
 
 }  // namespace
@@ -394,10 +386,10 @@ TEST_CASE("what several threads could not write is written once the file takes m
   run_shared(folder, [] {
     record_chunks(kChunks);
     const bool began = is_packed();
-    limit_log_files(1);
+    limit_files(1);
     record_chunks(kChunks);
     const bool failed = happens([] { return packer_error() != 0; });
-    limit_log_files(RLIM_INFINITY);
+    limit_files(RLIM_INFINITY);
     const bool ended = happens([] { return packer_error() == 0; }) && is_packed();
     record_chunks(kChunks);
     return began && failed && ended && have_assistants();

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -85,6 +86,15 @@ class Folder : public uctrace::test::TemporaryFolder {
     CHECK(WEXITSTATUS(status) == 0);
   }
 };
+
+// No file of the process grows beyond: what is written there fails. RLIM_INFINITY: as far as is
+// allowed.
+inline void limit_files(rlim_t bytes) {
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
 
 inline void record_one() {
   if (Lane* mine = lane()) {
