@@ -1,6 +1,7 @@
 // The one clock that the logs of a job are placed on, and where their clocks contradict each other.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -228,9 +229,13 @@ const PlacedClock* place_of(const Job& job, ProcessIndex process) {
   return placed ? &*job.clock_places[clock] : nullptr;
 }
 
+std::size_t clock_class(const Job& job, ProcessIndex process) {
+  constexpr std::size_t kPlacedOnJobClock = SIZE_MAX;
+  return place_of(job, process) != nullptr ? kPlacedOnJobClock : job.logs[process].monotonic_clock;
+}
+
 bool are_comparable(const Job& job, ProcessIndex a, ProcessIndex b) {
-  const auto clock_of = [&](ProcessIndex process) { return job.logs[process].monotonic_clock; };
-  return clock_of(a) == clock_of(b) || (place_of(job, a) != nullptr && place_of(job, b) != nullptr);
+  return clock_class(job, a) == clock_class(job, b);
 }
 
 std::optional<double> clock_error_ns(const Job& job, ProcessIndex a, std::int64_t a_ns,

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "log-merger/model/durations.hpp"
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/reports/report.hpp"
 #include "log-merger/summaries/filter.hpp"
@@ -35,17 +36,24 @@ std::optional<std::int64_t> useful_ns(const RankTime& rank) {
                                    bits(rank.sessions_ns));
 }
 
-std::int64_t length_of(const Delay& delay) { return delay.direct_ns + delay.passed_on_ns; }
-std::int64_t length_of(const CriticalPart& part) { return part.work_ns + part.mpi_ns; }
+std::int64_t sum_of(std::int64_t a_ns, std::int64_t b_ns) {
+  std::int64_t sum = 0;
+  add_ns(sum, a_ns);
+  add_ns(sum, b_ns);
+  return sum;
+}
+
+std::int64_t length_of(const Delay& delay) { return sum_of(delay.direct_ns, delay.passed_on_ns); }
+std::int64_t length_of(const CriticalPart& part) { return sum_of(part.work_ns, part.mpi_ns); }
 
 void add_to(Delay& sum, const Delay& more) {
   sum.waits += more.waits;
-  sum.direct_ns += more.direct_ns;
-  sum.passed_on_ns += more.passed_on_ns;
+  add_ns(sum.direct_ns, more.direct_ns);
+  add_ns(sum.passed_on_ns, more.passed_on_ns);
 }
 void add_to(CriticalPart& sum, const CriticalPart& more) {
-  sum.work_ns += more.work_ns;
-  sum.mpi_ns += more.mpi_ns;
+  add_ns(sum.work_ns, more.work_ns);
+  add_ns(sum.mpi_ns, more.mpi_ns);
 }
 
 // Stacks that lead to one call site are one place here. The longest first.
@@ -76,13 +84,13 @@ std::string place_of(const Run& run, const Delay& delay) {
 // By process.
 std::map<std::uint32_t, std::int64_t> delays_of_processes(const Run& run) {
   std::map<std::uint32_t, std::int64_t> delays;
-  for (const Delay& delay : run.delays) delays[delay.process] += length_of(delay);
+  for (const Delay& delay : run.delays) add_ns(delays[delay.process], length_of(delay));
   return delays;
 }
 
 Table balance_table(const Run& run) {
   Table table{.key = "balance",
-              .title = "What each rank spent its time with, from MPI_Init to MPI_Finalize",
+              .title = "What each rank spent its time with, from the start of MPI to its end",
               .columns = {{"rank", "rank"},
                           {"threads", "threads", Unit::count, true},
                           {"runtime_ns", "runtime", Unit::nanoseconds},
@@ -93,7 +101,7 @@ Table balance_table(const Run& run) {
                           {"unknown_ns", "unknown", Unit::nanoseconds, true},
                           {"other_ns", "the rest", Unit::nanoseconds, true},
                           {"delay_ns", "made others wait", Unit::nanoseconds},
-                          {"start_and_end_ns", "in Init, Finalize", Unit::nanoseconds, true}},
+                          {"start_and_end_ns", "starting, ending MPI", Unit::nanoseconds, true}},
               .rows = {}};
   const Labels labels(run);
   const auto delays = delays_of_processes(run);
@@ -125,7 +133,7 @@ Table delays_table(const Run& run) {
               .rows = {}};
   const Labels labels(run);
   std::int64_t whole = 0;
-  for (const Delay& delay : run.delays) whole += length_of(delay);
+  for (const Delay& delay : run.delays) add_ns(whole, length_of(delay));
   const auto text = [&](TextId id) { return id == kNoText ? Cell{} : Cell{run.texts[id]}; };
   for (const Delay& delay : by_place(run, run.delays)) {
     const double percent =
@@ -140,7 +148,7 @@ Table delays_table(const Run& run) {
 
 std::int64_t length_of(const std::vector<CriticalPart>& path) {
   std::int64_t ns = 0;
-  for (const CriticalPart& part : path) ns += length_of(part);
+  for (const CriticalPart& part : path) add_ns(ns, length_of(part));
   return ns;
 }
 
@@ -187,8 +195,8 @@ std::string critical_path_line(const Run& run) {
   std::int64_t work_ns = 0;
   std::map<std::uint32_t, std::int64_t> ns_of_process;
   for (const CriticalPart& part : run.critical_path) {
-    work_ns += part.work_ns;
-    ns_of_process[part.process] += length_of(part);
+    add_ns(work_ns, part.work_ns);
+    add_ns(ns_of_process[part.process], length_of(part));
   }
   const std::int64_t whole = length_of(run.critical_path);
   if (whole == 0) return "critical path: not known";
@@ -208,7 +216,7 @@ std::string critical_path_line(const Run& run) {
 std::string verdict(const Run& run) {
   const auto delays = delays_of_processes(run);
   std::int64_t whole = 0;
-  for (const auto& [process, ns] : delays) whole += ns;
+  for (const auto& [process, ns] : delays) add_ns(whole, ns);
   if (whole == 0) return "no rank waited for another one, as far as is known";
   const auto worst =
       std::max_element(delays.begin(), delays.end(),
@@ -239,7 +247,7 @@ std::string why_not_known(const Run& run) {
   const bool has_threads = std::any_of(run.rank_times.begin(), run.rank_times.end(),
                                        [](const RankTime& rank) { return rank.threads > 1; });
   return has_threads ? "several threads of a rank call MPI"
-                     : "no time passed between MPI_Init and MPI_Finalize";
+                     : "no time passed between the start of MPI and its end";
 }
 
 // "; of 3 of 4 ranks": where some left no log.
@@ -268,8 +276,8 @@ std::string efficiencies_line(const Run& run) {
 std::string coverage_line(const Run& run) {
   std::int64_t in_mpi = 0, unknown = 0;
   for (const RankTime& rank : run.rank_times) {
-    in_mpi += rank.mpi_ns;
-    unknown += rank.unknown_ns;
+    add_ns(in_mpi, rank.mpi_ns);
+    add_ns(unknown, rank.unknown_ns);
   }
   return fmt::format("of {} in MPI on all ranks, {} may or may not be waiting",
                      format_duration(static_cast<std::uint64_t>(in_mpi)),
@@ -339,7 +347,7 @@ Efficiencies efficiencies_of(const Run& run) {
   Efficiencies e;
   if (run.rank_times.empty() || end <= begin) return e;
   const auto runtime = static_cast<double>(end - begin);
-  const auto ideal = static_cast<double>(ideal_end - begin);
+  const double ideal = static_cast<double>(ideal_end) - static_cast<double>(begin);
   const double mean = sum / static_cast<double>(run.rank_times.size());
   e.parallel = ratio(mean, runtime);
   e.load_balance = ratio(mean, greatest);

@@ -63,6 +63,7 @@ void read_dependencies(const RowSource& source, RecordedCalls& recorded) {
   recorded.dependencies.reserve(source.count<CallDependency>());
   for_each_row(source, Wanted<CallDependency>::all(), [&](const CallDependency& row, std::size_t) {
     replay::Dependency dependency = replay::dependency_of(row);
+    dependency.operation = -1;
     if (row.operation >= 0) {
       const auto next = static_cast<std::int32_t>(operations.size());
       dependency.operation = operations.try_emplace(row.operation, next).first->second;

@@ -31,7 +31,7 @@ double change_percent(std::int64_t from_ns, std::int64_t to_ns) {
 
 Table ranks_table(const Run& run, const Simulation& simulation) {
   Table table{.key = "ranks",
-              .title = "Each rank, from MPI_Init to MPI_Finalize",
+              .title = "Each rank, from the start of MPI to its end",
               .columns = {{"rank", "rank"},
                           {"measured_ns", "measured", Unit::nanoseconds},
                           {"replay_ns", "replay as it was", Unit::nanoseconds},

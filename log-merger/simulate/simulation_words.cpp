@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "log-merger/model/durations.hpp"
 #include "log-merger/model/quantities.hpp"
 
 namespace uctrace {
@@ -79,7 +80,8 @@ void add_unknown_waits(const RowSource& source, std::vector<NotReplayed>& rows) 
     }
     NotReplayed& row = unknown[wait.unknown];
     ++row.count;
-    row.ns = std::max<std::int64_t>(0, row.ns) + wait.unknown_ns;
+    row.ns = std::max<std::int64_t>(0, row.ns);
+    add_ns(row.ns, wait.unknown_ns);
   });
   for (auto& [reason, row] : unknown) {
     row.what =

@@ -44,13 +44,6 @@ bool is_ruleless(const CollectiveOperation& operation) {
   return has_no_rule(operation.role) || may_not_synchronise(operation.role);
 }
 
-// Processes with the same one have clocks that can be compared, as are_comparable() has it.
-std::size_t class_of_clock(const Job& job, ProcessIndex process) {
-  const std::size_t clock = job.logs[process].monotonic_clock;
-  const bool placed = clock < job.clock_places.size() && job.clock_places[clock].has_value();
-  return placed ? SIZE_MAX : clock;
-}
-
 struct LastTwo {
   CallIndex last_but(CallIndex own) const { return last == own ? before : last; }
 
@@ -187,7 +180,7 @@ std::vector<CollectiveOperation::Comparable> Collectives::across_clocks(
     return static_cast<std::size_t>(operation.inter ? side_at(operation, place) : 0);
   };
   const auto clock_of = [&](std::size_t place) {
-    return class_of_clock(job_, call(operation.calls[place]).process);
+    return clock_class(job_, call(operation.calls[place]).process);
   };
   // Who may be waited for, by side and clock.
   std::map<std::pair<std::size_t, std::size_t>, LastTwo> entered;
@@ -245,7 +238,7 @@ std::vector<Awaited> Collectives::awaited_in(const WaitMaker& maker, WaitKind ki
                                              CallIndex waiting,
                                              const CollectiveOperation& operation,
                                              std::size_t place, CallIndex late) const {
-  if (operation.complete && !operation.one_time) {
+  if (operation.complete && !operation.one_time()) {
     return awaited_across_clocks(maker, kind, waiting, operation, place);
   }
   const CallIndex own = operation.calls[place];
@@ -269,7 +262,7 @@ std::vector<Awaited> Collectives::awaited_in(const WaitMaker& maker, WaitKind ki
 void Collectives::find_waits_of(const WaitMaker& maker, const CollectiveOperation& operation,
                                 std::vector<Wait>& rows) const {
   if (operation.role == CallRole::other) return;
-  const bool has_last = operation.complete && operation.one_time;
+  const bool has_last = operation.complete && operation.one_time();
   const bool scans = has_last && operation.role == CallRole::from_lower_ranks;
   const std::vector<CallIndex> of_scan = scans ? late_of_scan(operation) : std::vector<CallIndex>();
   for (std::size_t place = 0; place < operation.calls.size(); ++place) {
@@ -300,7 +293,7 @@ std::vector<Awaited> Collectives::awaited(const WaitMaker& maker, CallIndex wait
   if (operation == nullptr) return {maker.unknown(kKind, waiting, WaitUnknown::members)};
   if (operation->role == CallRole::other) return {};
   const auto place = operation->place_of(job_, call(begun.entered).process);
-  const bool has_last = operation->complete && operation->one_time;
+  const bool has_last = operation->complete && operation->one_time();
   const CallIndex late = has_last ? late_for(*operation, *place) : CallIndex();
   return awaited_in(maker, kKind, waiting, *operation, *place, late);
 }

@@ -202,12 +202,12 @@ void Collectives::finish(CollectiveOperation& operation) const {
     }
     note_times(operation, place);
   }
-  for (const CallIndex index : operation.calls) {
-    const ProcessIndex first = call(operation.calls.front()).process;
-    operation.one_time = operation.one_time && are_comparable(job_, first, call(index).process);
-  }
-  if (!operation.one_time) operation.across = across_clocks(operation);
-  if (may_not_synchronise(operation.role) && operation.one_time &&
+  const ProcessIndex first = call(operation.calls.front()).process;
+  const bool one_time = std::all_of(
+      operation.calls.begin(), operation.calls.end(),
+      [&](CallIndex index) { return are_comparable(job_, first, call(index).process); });
+  if (!one_time) operation.across = across_clocks(operation);
+  if (may_not_synchronise(operation.role) && operation.one_time() &&
       call(operation.first_left).end_ns < call(operation.last).start_ns) {
     operation.role = CallRole::other;
   }

@@ -49,7 +49,6 @@ struct CollectiveOperation {
   bool begins = false;            // other calls complete it
   bool complete = true;           // every process of it has a call that is over or needs not be
   bool inter = false;             // between the two groups of an intercommunicator
-  bool one_time = true;           // the clocks of its processes can be compared
   std::vector<CallIndex> calls;   // by process
   std::vector<CallIndex> makers;  // of a persistent one: what made the requests, by process
   // The calls that these processes left it by: the same, or those that complete what these begin;
@@ -59,13 +58,16 @@ struct CollectiveOperation {
   CallIndex last, last_of_side[2], first_left;
   CallIndex root;                   // of one from or to a root
   std::vector<CallIndex> by_entry;  // the calls by time, where there is no rule
-  // By process, where `one_time` is not so: the last to enter of those that it may wait for and
-  // whose clocks can be compared with its own, and whether there are no others.
+  // By process, empty where the clocks of all can be compared: the last to enter of those that it
+  // may wait for and whose clocks can be compared with its own, and whether there are no others.
   struct Comparable {
     CallIndex late;
     bool are_all = true;
   };
   std::vector<Comparable> across;
+
+  // Whether the clocks of its processes can be compared.
+  bool one_time() const { return across.empty(); }
 
   // Of which the arguments are the operation's.
   CallIndex told_by(std::size_t place) const {

@@ -15,7 +15,7 @@ class DependencyRows {
   void add(const CollectiveOperation& operation) {
     if (!operation.complete || operation.inter) return;
     // Some may return early, which is not seen across clocks.
-    if (may_not_synchronise(operation.role) && !operation.one_time) return;
+    if (may_not_synchronise(operation.role) && !operation.one_time()) return;
     switch (operation.role) {
       case CallRole::barrier:
       case CallRole::all_with_all:

@@ -10,6 +10,7 @@ namespace uctrace::merge {
 
 OneSided::OneSided(const Job& job, RolesOfCalls& roles) : job_(job), ranks_(job) {
   for (const ProcessIndex process : job.logs.indexes()) add_calls(process, roles);
+  note_told();
 }
 
 ProcessIndex OneSided::target_of(const MpiCall& c) const {
@@ -74,7 +75,7 @@ void OneSided::take(Shared& shared, CallIndex index, CallRole role, std::map<Key
   std::vector<Exposure>& exposures = shared.exposures[c.process];
   switch (role) {
     case CallRole::post:
-      exposures.push_back({index, {}});
+      exposures.push_back({.post = index, .wait = {}, .told = {}});
       break;
     case CallRole::wait_access:
       if (!exposures.empty()) exposures.back().wait = index;
@@ -121,6 +122,40 @@ void OneSided::add_dependency(CallIndex call, CallIndex on) {
                            .on = on.number()});
 }
 
+// What is called in the handler of a message answers that one.
+void OneSided::note_told() {
+  std::map<CallIndex, Exposure*> exposure_of;
+  for (auto& [key, shared] : windows_) {
+    for (auto& [target, exposures] : shared.exposures) {
+      for (Exposure& exposure : exposures) exposure_of.emplace(exposure.post, &exposure);
+    }
+  }
+  if (exposure_of.empty()) return;
+  for (const UcpOp& op : job_.ucp) {
+    if (op.asked_by == kNone || op.peer_process == kNone) continue;
+    if (!op.starts_message() || op.arrival != 0) continue;
+    const auto found = exposure_of.find(op.asked_by);
+    if (found == exposure_of.end()) continue;
+    std::vector<ProcessIndex>& told = found->second->told;
+    if (std::find(told.begin(), told.end(), op.peer_process) == told.end()) {
+      told.push_back(op.peer_process);
+    }
+  }
+}
+
+std::vector<const OneSided::Exposure*> OneSided::exposures_for(
+    ProcessIndex origin, const std::vector<Exposure>& of_target) {
+  std::vector<const Exposure*> told, all;
+  for (const Exposure& exposure : of_target) {
+    all.push_back(&exposure);
+    const auto& origins = exposure.told;
+    if (std::find(origins.begin(), origins.end(), origin) != origins.end()) {
+      told.push_back(&exposure);
+    }
+  }
+  return told.empty() ? all : told;
+}
+
 // What does not fit is not known, at both ends.
 void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) {
   std::map<std::pair<ProcessIndex, ProcessIndex>, std::vector<const Access*>> of_pair;
@@ -129,14 +164,18 @@ void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, Awaited
       of_pair[{access.process, target}].push_back(&access);
     }
   }
-  std::set<ProcessIndex> unknown_targets;
-  std::set<CallIndex> waited_for;  // MPI_Win_wait of which somebody is known
+  std::map<const Exposure*, std::set<ProcessIndex>> known;  // origins of which the access is known
+  std::set<const Exposure*> may_have_others;
+  static const std::vector<Exposure> kNoExposures;
   for (const auto& [pair, accesses] : of_pair) {
-    const auto found = shared.exposures.find(pair.second);
-    const bool fits = found != shared.exposures.end() && found->second.size() == accesses.size() &&
-                      job_.logs[pair.first].is_whole() && job_.logs[pair.second].is_whole();
+    const auto [origin, target] = pair;
+    const auto of_target = shared.exposures.find(target);
+    const std::vector<const Exposure*> exposures = exposures_for(
+        origin, of_target == shared.exposures.end() ? kNoExposures : of_target->second);
+    const bool fits = exposures.size() == accesses.size() && job_.logs[origin].is_whole() &&
+                      job_.logs[target].is_whole();
     if (!fits) {
-      unknown_targets.insert(pair.second);
+      may_have_others.insert(exposures.begin(), exposures.end());
       for (const Access* access : accesses) {
         awaited[access->calls.back()].push_back(
             maker.unknown(WaitKind::rma_late_post, access->calls.back(), WaitUnknown::partner));
@@ -144,14 +183,19 @@ void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, Awaited
       continue;
     }
     for (std::size_t k = 0; k < accesses.size(); ++k) {
-      find_epoch(maker, *accesses[k], found->second[k], pair.second, awaited);
-      waited_for.insert(found->second[k].wait);
+      find_epoch(maker, *accesses[k], *exposures[k], target, awaited);
+      known[exposures[k]].insert(origin);
     }
   }
   for (const auto& [target, exposures] : shared.exposures) {
     for (const Exposure& exposure : exposures) {
       if (exposure.wait == kNone) continue;
-      if (waited_for.contains(exposure.wait) && !unknown_targets.contains(target)) continue;
+      const std::set<ProcessIndex>& origins = known[&exposure];
+      const bool all_are_known =
+          !origins.empty() && !may_have_others.contains(&exposure) &&
+          std::all_of(exposure.told.begin(), exposure.told.end(),
+                      [&](ProcessIndex origin) { return origins.contains(origin); });
+      if (all_are_known) continue;
       awaited[exposure.wait].push_back(
           maker.unknown(WaitKind::rma_early_wait, exposure.wait, WaitUnknown::partner));
     }

@@ -2,9 +2,11 @@
 // access and exposure epochs, and locks. Private to the waits.
 //
 // The groups that MPI_Win_post and MPI_Win_start name are not recorded. An access epoch has the
-// targets that its operations name, and the k-th one of an origin to a target is taken for its part
-// in the target's k-th exposure, if there are as many of the one as of the other; else it is not
-// known. An origin that moves nothing in an epoch is not seen there.
+// targets that its operations name. An exposure is for the origins that MPI_Win_post tells by an
+// operation of UCP; where it tells an origin of none by one, it may be for it. The k-th access of
+// an origin to a target belongs to the k-th exposure that is or may be for it, if there are as many
+// of the one as of the other; else it is not known. An origin that moves nothing in an epoch is not
+// seen there.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +41,7 @@ class OneSided {
   };
   struct Exposure {
     CallIndex post, wait;
+    std::vector<ProcessIndex> told;  // by MPI_Win_post
   };
   // A window, as all processes have it.
   struct Shared {
@@ -61,6 +64,9 @@ class OneSided {
                 const std::pair<Key, std::int32_t>& which) const;
   bool concerns(CallIndex index, ProcessIndex target) const;
   ProcessIndex target_of(const MpiCall& call) const;
+  void note_told();
+  static std::vector<const Exposure*> exposures_for(ProcessIndex origin,
+                                                    const std::vector<Exposure>& of_target);
   void find_epochs(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited);
   void find_epoch(const WaitMaker& maker, const Access& access, const Exposure& exposure,
                   ProcessIndex target, AwaitedBy& awaited);

@@ -27,7 +27,13 @@ class TimesOfProcess {
 
   // `waits` are those of the call.
   void add(const MpiCall& call, RoleOfCall role, MpiEdge edge, std::span<const Wait> waits) {
-    if (call.open || call.start_ns < 0 || call.end_ns < call.start_ns) return;
+    if (call.start_ns < 0) return;
+    const bool is_over = !call.open && call.end_ns >= call.start_ns;
+    if (edge != MpiEdge::none) {
+      edges_.add(edge, static_cast<std::int64_t>(edge_calls_.size()), call.start_ns);
+      edge_calls_.emplace_back(call.start_ns, is_over ? call.end_ns : kNotOver);
+    }
+    if (!is_over) return;
     ++times_.calls;
     const std::int64_t ns = duration_ns(call.start_ns, call.end_ns);
     first_ns_ = std::min(first_ns_, call.start_ns);
@@ -35,8 +41,6 @@ class TimesOfProcess {
     last_ns_ = std::max(last_ns_, call.end_ns);
     if (edge != MpiEdge::none) {
       add_ns(times_.start_and_end_ns, ns);
-      edges_.add(edge, static_cast<std::int64_t>(edge_calls_.size()), call.start_ns);
-      edge_calls_.emplace_back(call.start_ns, call.end_ns);
       return;
     }
     add_ns(times_.mpi_ns, ns);
@@ -62,6 +66,7 @@ class TimesOfProcess {
     if (times_.calls == 0) return std::nullopt;
     const std::int64_t start = edges_.start(), end = edges_.end();
     times_.t_begin_ns = start < 0 ? first_ns_ : edge_calls_[static_cast<std::size_t>(start)].second;
+    if (times_.t_begin_ns == kNotOver) times_.t_begin_ns = first_ns_;
     times_.t_end_ns = end < 0 ? last_ns_ : edge_calls_[static_cast<std::size_t>(end)].first;
     for (const auto& [start_ns, end_ns] : edge_calls_) {
       const std::int64_t from_ns = std::max(start_ns, times_.t_begin_ns);
@@ -72,7 +77,10 @@ class TimesOfProcess {
   }
 
  private:
-  // Of those that start or end MPI or a session: start and end.
+  static constexpr std::int64_t kNotOver = -1;
+
+  // Of those that start or end MPI or a session: start and end. One that the process was in when it
+  // ended counts: what is before an MPI_Finalize is of the run, whether it was left or not.
   std::vector<std::pair<std::int64_t, std::int64_t>> edge_calls_;
   EdgesOfMpi edges_;
   RankTime times_;

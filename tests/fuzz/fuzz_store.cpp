@@ -14,6 +14,8 @@
 
 #include "event-log/reader/error.hpp"
 #include "log-merger/reports/comms.hpp"
+#include "log-merger/reports/waits.hpp"
+#include "log-merger/simulate/simulate_output.hpp"
 #include "log-merger/store/store_ranges.hpp"
 #include "log-merger/store/store_tables.hpp"
 #include "log-merger/summaries/time_slabs.hpp"
@@ -162,6 +164,38 @@ void show_comms(const Run& run) {
   }
 }
 
+void show_waits(const Run& run) {
+  for (const WaitsBy by : {WaitsBy::all, WaitsBy::pair, WaitsBy::rank, WaitsBy::call_site,
+                           WaitsBy::comm, WaitsBy::time, WaitsBy::kind}) {
+    WaitsOptions options;
+    options.by = by;
+    for (const Format format : {Format::table, Format::json}) {
+      options.format = format;
+      std::ostringstream out;
+      write_waits(out, run, {}, options);
+      require_plain(out.str(), "waits");
+    }
+  }
+}
+
+void show_simulation(const Run& run) {
+  const Faster computing = {
+      .what = "compute", .ranks = {}, .factor = 0.001, .asked = "compute=0.001"};
+  const NetworkChange network = {
+      .transport = "all", .latency_ns = kGreatestLatencyNs, .bytes_per_s = 1};
+  for (const Format format : {Format::table, Format::json}) {
+    std::ostringstream out;
+    write_simulation(out, run,
+                     {.faster = {computing},
+                      .balance = Balance::phases,
+                      .balanced_ranks = {},
+                      .network = {network},
+                      .even_partitions = EvenPartitions::threads},
+                     {.format = format});
+    require_plain(out.str(), "simulate");
+  }
+}
+
 void show_part(const Run& run) {
   FilterSpec spec;
   spec.from_ns = 5;
@@ -183,6 +217,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::show(run);
     fuzz::show_comms(run);
     fuzz::show_part(run);
+    fuzz::show_waits(run);
+    fuzz::show_simulation(run);
   } catch (const Error&) {
   }
   return 0;

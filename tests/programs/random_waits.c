@@ -1,6 +1,6 @@
-// Random steps of messages and collective operations. Each rank writes which call of which rank each
-// of its calls waited for, and a naive reader of the recorded times can say how long.
-// usage: random_waits SEED STEPS TRUTH
+// Random steps of messages, collective operations and one-sided epochs. Each rank writes which call
+// of which rank each of its calls waited for, and a naive reader of the recorded times can say how
+// long. usage: random_waits SEED STEPS TRUTH
 //
 // Calls are numbered as they are made, MPI_Init is 0. A message carries the number of the call that
 // sent it.
@@ -8,10 +8,12 @@
 
 #include "common.h"
 
-enum { kTag = 3 };
+enum { kTag = 3, kStepsAtMost = 1000000 };
 
 static int rank, ranks, calls = 1;
 static MPI_Comm ring;
+static MPI_Win fenced, posted;       // one for each manner of synchronisation
+static MPI_Group group_of_rank[64];  // of that rank alone
 static uint64_t shared_state, own_state;
 
 static uint32_t next(uint64_t* state) {
@@ -40,15 +42,24 @@ static void write_operation(const char* kind, int step, int root) {
           root);
 }
 
-// Neighbours in a shuffled row of ranks.
-static void blocking(void) {
-  int order[64];
+static void write_epoch(const char* kind, int step, int other) {
+  fprintf(truth_file, "{\"call\":%d,\"kind\":\"%s\",\"step\":%d,\"other\":%d}\n", calls++, kind,
+          step, other);
+}
+
+static void shuffle(int* order) {
   for (int i = 0; i < ranks; ++i) order[i] = i;
   for (int i = ranks - 1; i > 0; --i) {
     const int j = (int)(next(&shared_state) % (uint32_t)(i + 1)), swapped = order[i];
     order[i] = order[j];
     order[j] = swapped;
   }
+}
+
+// Neighbours in a shuffled row of ranks.
+static void blocking(void) {
+  int order[64];
+  shuffle(order);
   for (int i = 0; i + 1 < ranks; i += 2) {
     int number = calls;
     if (order[i] == rank) {
@@ -88,6 +99,67 @@ static void exchange(int one_by_one) {
   }
   ++calls;
   MPI_Waitall(2, requests + 2, MPI_STATUSES_IGNORE);
+}
+
+// The same: the first of two puts into the second.
+static void epochs(int step) {
+  int order[64];
+  shuffle(order);
+  for (int i = 0; i + 1 < ranks; i += 2) {
+    const int origin = order[i], target = order[i + 1];
+    if (origin == rank) {
+      write_epoch("start", step, target);
+      MPI_Win_start(group_of_rank[target], 0, posted);
+      compute(next(&own_state) % 500);
+      write_epoch("put", step, target);
+      MPI_Put(&rank, 1, MPI_INT, target, 0, 1, MPI_INT, posted);
+      compute(next(&own_state) % 500);
+      write_epoch("complete", step, target);
+      MPI_Win_complete(posted);
+    } else if (target == rank) {
+      write_epoch("post", step, origin);
+      MPI_Win_post(group_of_rank[origin], 0, posted);
+      compute(next(&own_state) % 500);
+      write_epoch("wait", step, origin);
+      MPI_Win_wait(posted);
+    }
+  }
+}
+
+// Into the right neighbour, between two fences.
+static void fences(int step) {
+  write_operation("rma_wait_at_fence", step, 0);
+  ++calls;
+  MPI_Win_fence(0, fenced);
+  ++calls;
+  MPI_Put(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, 1, MPI_INT, fenced);
+  compute(next(&own_state) % 1000);
+  write_operation("rma_wait_at_fence", kStepsAtMost + step, 0);
+  ++calls;
+  MPI_Win_fence(0, fenced);
+}
+
+static void make_windows(void) {
+  MPI_Group world;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  for (int i = 0; i < ranks; ++i) MPI_Group_incl(world, 1, &i, &group_of_rank[i]);
+  int* memory;
+  write_operation("rma_wait_at_create", -2, 0);
+  ++calls;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &fenced);
+  compute(next(&own_state) % 1000);
+  write_operation("rma_wait_at_create", -3, 0);
+  ++calls;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &posted);
+}
+
+static void free_windows(void) {
+  write_operation("rma_wait_at_create", -4, 0);
+  ++calls;
+  MPI_Win_free(&fenced);
+  write_operation("rma_wait_at_create", -5, 0);
+  ++calls;
+  MPI_Win_free(&posted);
 }
 
 static void collective(int which, int step) {
@@ -145,17 +217,23 @@ int main(int argc, char** argv) {
   write_operation("wait_nxn", -1, 0);
   MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &ring);
   ++calls;
+  make_windows();
   for (int step = 0; step < steps; ++step) {
     compute(next(&own_state) % 2000);
-    const uint32_t which = next(&shared_state) % 11;
+    const uint32_t which = next(&shared_state) % 15;
     if (which == 0) {
       blocking();
     } else if (which < 3) {
       exchange(which == 2);
+    } else if (which < 5) {
+      fences(step);
+    } else if (which < 7) {
+      epochs(step);
     } else {
-      collective((int)which - 3, step);
+      collective((int)which - 7, step);
     }
   }
+  free_windows();
   fclose(truth_file);
   MPI_Finalize();
   return 0;

@@ -62,6 +62,13 @@ struct CalledJob {
   };
   std::vector<Sent> sent;
 
+  // An operation of UCP in one call, of which nothing else is known but who it was for.
+  struct Told {
+    CallIndex from;
+    Rank to;
+  };
+  std::vector<Told> told;
+
   // Once all are known: rows of a process lie together.
   void lay_out_messages() {
     for (const ProcessIndex process : job().logs.indexes()) {
@@ -69,6 +76,11 @@ struct CalledJob {
       rows.begin = job().ucp.size();
       for (const Sent& one : sent) {
         if (job().calls[one.to].process == process) receive_of(one);
+      }
+      for (const Told& one : told) {
+        if (job().calls[one.from].process != process) continue;
+        const UcpIndex send = builder.send(process, one.to, 1, 8, job().calls[one.from].start_tick);
+        builder.ucp(send).asked_by = builder.ucp(send).call = one.from;
       }
       rows.end = job().ucp.size();
     }

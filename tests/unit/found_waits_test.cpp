@@ -165,6 +165,60 @@ TEST_CASE("waits in access and exposure epochs of random programs are the naive 
   CHECK(waited[WaitKind::rma_early_wait] > 1000);
 }
 
+// Each rank exposes its window to any others, one after the other, and accesses theirs.
+TEST_CASE("exposures are for the origins that they tell") {
+  std::map<WaitKind, std::int64_t> waited;
+  for (unsigned seed = 0; seed < 100; ++seed) {
+    const int ranks = 3 + static_cast<int>(seed % 3);
+    Program program(ranks, seed);
+    for (int epoch = 0; epoch < 20; ++epoch) {
+      const int target = program.below(ranks);
+      const int origin = (target + 1 + program.below(ranks - 1)) % ranks;
+      const auto post = program.on_window(target, "MPI_Win_post");
+      program.told.push_back({post.call, origin});
+      const std::vector<Program::Entered> access = {
+          program.on_window(origin, "MPI_Win_start"), program.on_window(origin, "MPI_Put", target),
+          program.on_window(origin, "MPI_Win_complete", INT32_MIN,
+                            post.start_ns + program.below(20))};
+      const auto wait =
+          program.on_window(target, "MPI_Win_wait", INT32_MIN, access.back().start_ns + 1);
+      for (const auto& own : access) {
+        program.expect(WaitKind::rma_late_post, origin, target, own,
+                       own.end_ns > post.start_ns ? post.start_ns : 0);
+      }
+      program.expect(WaitKind::rma_early_wait, target, origin, wait, access.back().start_ns);
+    }
+    program.find();
+    CAPTURE(seed);
+    CHECK(program.waits == program.expected);
+    CHECK(program.unknown.empty());
+    for (const auto& [who, ns] : program.waits) waited[std::get<WaitKind>(who)] += ns;
+  }
+  CHECK(waited[WaitKind::rma_late_post] > 1000);
+  CHECK(waited[WaitKind::rma_early_wait] > 1000);
+}
+
+TEST_CASE("an exposure that tells an origin of which no access is known may wait for it") {
+  for (const bool second_moves : {true, false}) {
+    Program program(3, 1);
+    const auto post = program.on_window(0, "MPI_Win_post");
+    program.told = {{post.call, 1}, {post.call, 2}};
+    for (const int origin : {1, 2}) {
+      program.on_window(origin, "MPI_Win_start");
+      if (origin == 1 || second_moves) program.on_window(origin, "MPI_Put", 0);
+      program.on_window(origin, "MPI_Win_complete", INT32_MIN, 500);
+    }
+    const auto wait = program.on_window(0, "MPI_Win_wait", INT32_MIN, 600);
+    program.find();
+    CAPTURE(second_moves);
+    CHECK(program.unknown.empty() == second_moves);
+    if (second_moves) continue;
+    const auto unknown = program.unknown.at({WaitKind::rma_early_wait, WaitUnknown::partner, 0});
+    CHECK(unknown > 0);
+    CHECK(unknown <= wait.end_ns - wait.start_ns);
+  }
+}
+
 TEST_CASE("waits for locks of random programs are the naive ones") {
   struct Lock {
     int origin, target;

@@ -5,6 +5,7 @@
 
 #include "log-merger/model/durations.hpp"
 #include "log-merger/model/mpi_names.hpp"
+#include "log-merger/waits/ideal_times.hpp"
 #include "log-merger/waits/wait_identities.hpp"
 #include "tests/unit/job_builder.hpp"
 
@@ -132,6 +133,35 @@ TEST_CASE("rank times: a session that was not seen to begin began nothing") {
   CHECK(times.t_begin_ns == 2);
   CHECK(times.t_end_ns == 50);
   CHECK(times.sessions_ns == 10 + 10);
+}
+
+TEST_CASE("rank times: a process that was killed in MPI_Finalize had its run before it") {
+  for (const bool is_open : {false, true}) {
+    LongCalls calls;
+    calls.call_at("MPI_Init", 0, 10);
+    calls.call_at("MPI_Get_count", 20, 23);
+    calls.call_at("MPI_Finalize", 90, is_open ? -1 : 100);
+    calls.job().calls[CallIndex(2)].open = is_open;
+    const RankTime& times = calls.times();
+    CAPTURE(is_open);
+    CHECK(times.t_begin_ns == 10);
+    CHECK(times.t_end_ns == 90);
+    CHECK(times.start_and_end_ns == 10 + (is_open ? 0 : 10));
+    CHECK(times.calls == (is_open ? 2 : 3));
+    RolesOfCalls roles(calls.job());
+    CHECK(ideal_times(calls.job(), roles)[0] == 90 - 10 - 3);
+  }
+}
+
+TEST_CASE("rank times: a start of MPI that was not left is no beginning") {
+  LongCalls calls;
+  calls.call_at("MPI_Get_version", 5, 6);
+  calls.call_at("MPI_Init", 20, -1);
+  calls.job().calls[CallIndex(1)].open = true;
+  const RankTime& times = calls.times();
+  CHECK(times.t_begin_ns == 5);
+  CHECK(times.t_end_ns == 6);
+  CHECK(times.start_and_end_ns == 0);
 }
 
 TEST_CASE("sessions are the edges of MPI where a process calls neither MPI_Init nor MPI_Finalize") {

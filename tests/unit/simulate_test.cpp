@@ -17,10 +17,16 @@ namespace {
 
 class RunBuilder {
  public:
-  explicit RunBuilder(std::size_t ranks) {
+  // The functions by which each rank starts MPI and ends it.
+  struct Edges {
+    const char *start = "MPI_Init", *end = "MPI_Finalize";
+  };
+
+  explicit RunBuilder(std::size_t ranks, Edges edges) : edges_(edges) {
     add_processes(run, ranks);
-    for (std::size_t rank = 0; rank < ranks; ++rank) call(rank, "MPI_Init", 0, 10);
+    for (std::size_t rank = 0; rank < ranks; ++rank) call(rank, edges.start, 0, 10);
   }
+  explicit RunBuilder(std::size_t ranks) : RunBuilder(ranks, Edges{}) {}
 
   // Each call begins `after_ns` after the last one of its rank's thread.
   std::int64_t call(std::size_t rank, const char* function, std::int64_t after_ns,
@@ -82,7 +88,7 @@ class RunBuilder {
       times.t_begin_ns = 10;
       times.t_end_ns = now(rank);
       run.rank_times.push_back(times);
-      call(rank, "MPI_Finalize", 0, 10);
+      call(rank, edges_.end, 0, 10);
     }
     return run;
   }
@@ -96,6 +102,7 @@ class RunBuilder {
   std::uint32_t lane = 0;  // of what is called next
 
  private:
+  const Edges edges_;
   std::map<std::pair<std::size_t, std::uint32_t>, std::int64_t> now_;
   std::int64_t operations_ = 0;
 };
@@ -163,6 +170,22 @@ TEST_CASE("simulate: computing, functions and ranks that are faster") {
   Hypotheses both = faster("compute=2");
   both.faster.push_back(cli::parse_faster("compute@0=5"));
   CHECK(predicted(run, both) == 150 + 10 + 50 + 10);
+}
+
+TEST_CASE("simulate: sessions are the edges of a program that has no MPI_Init") {
+  RunBuilder builder(2, {"MPI_Session_init", "MPI_Session_finalize"});
+  builder.barrier({100, 300});
+  // One of a library in between.
+  builder.call(0, "MPI_Session_init", 10, 20);
+  builder.call(0, "MPI_Session_finalize", 30, 20);
+  builder.barrier({420, 100});
+  const Run& run = builder.finish();
+  const Simulation simulation = simulate(run, {});
+  CHECK(simulation.measured_ns == 820);
+  CHECK(simulation.replay_ns == 820);
+  CHECK(simulation.ranks[0].computing_ns == 100 + 10 + 30 + 420);
+  CHECK(simulation.ranks[1].computing_ns == 300 + 100);
+  CHECK(predicted(run, faster("compute=2")) == 150 + 10 + 5 + 20 + 15 + 20 + 210 + 10);
 }
 
 TEST_CASE("simulate: what is computed before a call site") {
