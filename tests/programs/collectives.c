@@ -9,7 +9,7 @@
 
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
-#if MPI_VERSION < 4
+#if OMPI_MAJOR_VERSION < 5  // which has them by other names; version 5 has MPI 3.1, and these
 #define MPI_Barrier_init MPIX_Barrier_init
 #define MPI_Bcast_init MPIX_Bcast_init
 #define MPI_Gather_init MPIX_Gather_init
