@@ -94,6 +94,11 @@ UCTRACE_HOT inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t
                    std::uint64_t{call.head & kTypeAndFunction}, __ATOMIC_RELEASE);
 }
 
+// Its call has returned.
+UCTRACE_HOT inline void show_none(log::Lane& lane) {
+  log::publish(&lane.info->current_call.head, log::RecordType::unpublished, 0, 0, 0);
+}
+
 // The record of a call, which is filled part by part.
 class CallRecord {
  public:
@@ -106,7 +111,7 @@ class CallRecord {
       return;
     }
     lane->end_shared_tick();
-    log::publish(&lane->info->current_call, log::RecordType::unpublished, 0, 0, 0);
+    show_none(*lane);
     ++lane->counters().mpi_calls;
     const std::size_t words = head_ >> 8 & 0xff;
     record_ = static_cast<MpiCall*>(

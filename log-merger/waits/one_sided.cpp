@@ -37,7 +37,9 @@ void OneSided::add_calls(ProcessIndex process, RolesOfCalls& roles) {
   for (const CallIndex index : calls) {
     const MpiCall& c = call(index);
     const Key key{log.comms[c.comm].instance, numbers.of(c.window)};
-    take(windows_[key], index, roles(c).role, open, locked, key);
+    Shared& shared = windows_[key];
+    shared.processes = job_.comms[key.first].sides[0].size;
+    take(shared, index, roles(c).role, open, locked, key);
   }
 }
 
@@ -72,10 +74,10 @@ void OneSided::end_lock(Shared& shared, CallIndex index, Locked& locked,
 void OneSided::take(Shared& shared, CallIndex index, CallRole role, std::map<Key, Access>& open,
                     Locked& locked, const Key& key) {
   const MpiCall& c = call(index);
-  std::vector<Exposure>& exposures = shared.exposures[c.process];
+  std::vector<Exposure>& exposures = shared.exposed[c.process].all;
   switch (role) {
     case CallRole::post:
-      exposures.push_back({.post = index, .wait = {}, .told = {}});
+      exposures.emplace_back().post = index;
       break;
     case CallRole::wait_access:
       if (!exposures.empty()) exposures.back().wait = index;
@@ -122,38 +124,40 @@ void OneSided::add_dependency(CallIndex call, CallIndex on) {
                            .on = on.number()});
 }
 
-// What is called in the handler of a message answers that one.
+// Whom each MPI_Win_post told.
 void OneSided::note_told() {
   std::map<CallIndex, Exposure*> exposure_of;
   for (auto& [key, shared] : windows_) {
-    for (auto& [target, exposures] : shared.exposures) {
-      for (Exposure& exposure : exposures) exposure_of.emplace(exposure.post, &exposure);
+    for (auto& [target, exposed] : shared.exposed) {
+      for (Exposure& exposure : exposed.all) exposure_of.emplace(exposure.post, &exposure);
     }
   }
   if (exposure_of.empty()) return;
   for (const UcpOp& op : job_.ucp) {
-    if (op.asked_by == kNone || op.peer_process == kNone) continue;
-    if (!op.starts_message() || op.arrival != 0) continue;
+    if (op.asked_by == kNone || !op.starts_message()) continue;
+    if (op.arrival != 0) continue;  // it answers the message in whose handler it is
     const auto found = exposure_of.find(op.asked_by);
     if (found == exposure_of.end()) continue;
-    std::vector<ProcessIndex>& told = found->second->told;
-    if (std::find(told.begin(), told.end(), op.peer_process) == told.end()) {
-      told.push_back(op.peer_process);
+    if (op.peer_process == kNone) {
+      found->second->tells_others = true;
+    } else {
+      found->second->told.insert(op.peer_process);
+    }
+  }
+  for (auto& [key, shared] : windows_) {
+    for (auto& [target, exposed] : shared.exposed) {
+      for (const Exposure& exposure : exposed.all) {
+        exposed.for_any.push_back(&exposure);
+        exposed.all_tell = exposed.all_tell && exposure.tells_any();
+        for (const ProcessIndex origin : exposure.told) exposed.told[origin].push_back(&exposure);
+      }
     }
   }
 }
 
-std::vector<const OneSided::Exposure*> OneSided::exposures_for(
-    ProcessIndex origin, const std::vector<Exposure>& of_target) {
-  std::vector<const Exposure*> told, all;
-  for (const Exposure& exposure : of_target) {
-    all.push_back(&exposure);
-    const auto& origins = exposure.told;
-    if (std::find(origins.begin(), origins.end(), origin) != origins.end()) {
-      told.push_back(&exposure);
-    }
-  }
-  return told.empty() ? all : told;
+const OneSided::Exposures& OneSided::exposures_for(ProcessIndex origin, const Exposed& target) {
+  const auto told = target.told.find(origin);
+  return target.all_tell && told != target.told.end() ? told->second : target.for_any;
 }
 
 // What does not fit is not known, at both ends.
@@ -164,14 +168,14 @@ void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, Awaited
       of_pair[{access.process, target}].push_back(&access);
     }
   }
-  std::map<const Exposure*, std::set<ProcessIndex>> known;  // origins of which the access is known
+  std::map<const Exposure*, std::set<ProcessIndex>> known_origins;
   std::set<const Exposure*> may_have_others;
-  static const std::vector<Exposure> kNoExposures;
+  static const Exposed kNotExposed;
   for (const auto& [pair, accesses] : of_pair) {
     const auto [origin, target] = pair;
-    const auto of_target = shared.exposures.find(target);
-    const std::vector<const Exposure*> exposures = exposures_for(
-        origin, of_target == shared.exposures.end() ? kNoExposures : of_target->second);
+    const auto exposed = shared.exposed.find(target);
+    const Exposures& exposures =
+        exposures_for(origin, exposed == shared.exposed.end() ? kNotExposed : exposed->second);
     const bool fits = exposures.size() == accesses.size() && job_.logs[origin].is_whole() &&
                       job_.logs[target].is_whole();
     if (!fits) {
@@ -184,18 +188,20 @@ void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, Awaited
     }
     for (std::size_t k = 0; k < accesses.size(); ++k) {
       find_epoch(maker, *accesses[k], *exposures[k], target, awaited);
-      known[exposures[k]].insert(origin);
+      known_origins[exposures[k]].insert(origin);
     }
   }
-  for (const auto& [target, exposures] : shared.exposures) {
-    for (const Exposure& exposure : exposures) {
+  for (const auto& [target, exposed] : shared.exposed) {
+    for (const Exposure& exposure : exposed.all) {
       if (exposure.wait == kNone) continue;
-      const std::set<ProcessIndex>& origins = known[&exposure];
-      const bool all_are_known =
-          !origins.empty() && !may_have_others.contains(&exposure) &&
-          std::all_of(exposure.told.begin(), exposure.told.end(),
-                      [&](ProcessIndex origin) { return origins.contains(origin); });
-      if (all_are_known) continue;
+      const std::set<ProcessIndex>& known = known_origins[&exposure];
+      // Of two processes there is one that may be an origin.
+      const bool told_are_known =
+          exposure.tells_any()
+              ? !exposure.tells_others && std::includes(known.begin(), known.end(),
+                                                        exposure.told.begin(), exposure.told.end())
+              : known.size() + 1 >= shared.processes;
+      if (told_are_known && !may_have_others.contains(&exposure)) continue;
       awaited[exposure.wait].push_back(
           maker.unknown(WaitKind::rma_early_wait, exposure.wait, WaitUnknown::partner));
     }

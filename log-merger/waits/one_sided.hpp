@@ -2,15 +2,16 @@
 // access and exposure epochs, and locks. Private to the waits.
 //
 // The groups that MPI_Win_post and MPI_Win_start name are not recorded. An access epoch has the
-// targets that its operations name. An exposure is for the origins that MPI_Win_post tells by an
-// operation of UCP; where it tells an origin of none by one, it may be for it. The k-th access of
-// an origin to a target belongs to the k-th exposure that is or may be for it, if there are as many
-// of the one as of the other; else it is not known. An origin that moves nothing in an epoch is not
-// seen there.
+// targets that its operations name: an origin that moves nothing in it is not seen. MPI_Win_post
+// tells the origins of its group by operations of UCP, if it tells any by these. Where all
+// exposures of a target do, those for an origin are the ones that told it; otherwise each of them
+// may be for it. The k-th access of an origin to a target belongs to the k-th of these exposures if
+// there are as many of the one as of the other; else it is not known which one.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -41,12 +42,24 @@ class OneSided {
   };
   struct Exposure {
     CallIndex post, wait;
-    std::vector<ProcessIndex> told;  // by MPI_Win_post
+    std::set<ProcessIndex> told;  // by MPI_Win_post
+    bool tells_others = false;    // processes of which there is no log
+    bool tells_any() const { return tells_others || !told.empty(); }
+  };
+  using Exposures = std::vector<const Exposure*>;  // in their order
+  // Those of one target.
+  struct Exposed {
+    std::vector<Exposure> all;
+    // Once all are known: those that told an origin, and those that may be for any.
+    std::map<ProcessIndex, Exposures> told;
+    Exposures for_any;
+    bool all_tell = true;
   };
   // A window, as all processes have it.
   struct Shared {
+    std::size_t processes = 0;
     std::vector<Access> accesses;
-    std::map<ProcessIndex, std::vector<Exposure>> exposures;
+    std::map<ProcessIndex, Exposed> exposed;
     std::vector<Access> locks;  // of one target each, or of all
   };
   using Key = std::pair<InstanceIndex, std::int32_t>;
@@ -65,8 +78,7 @@ class OneSided {
   bool concerns(CallIndex index, ProcessIndex target) const;
   ProcessIndex target_of(const MpiCall& call) const;
   void note_told();
-  static std::vector<const Exposure*> exposures_for(ProcessIndex origin,
-                                                    const std::vector<Exposure>& of_target);
+  static const Exposures& exposures_for(ProcessIndex origin, const Exposed& target);
   void find_epochs(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited);
   void find_epoch(const WaitMaker& maker, const Access& access, const Exposure& exposure,
                   ProcessIndex target, AwaitedBy& awaited);

@@ -128,7 +128,7 @@ def waits_are_the_naive_ones(name, seed):
         expected, possible = naive_waits(truth, calls_of(recording))
         found, unknown = found_waits(recording)
         kinds = {kind for (kind, _, _), ns in expected.items() if ns > 0}
-        check({"late_sender", "wait_barrier", "rma_wait_at_fence", "rma_early_wait"} <= kinds, f"waits of most kinds: {kinds}")
+        check({"late_sender", "wait_barrier", "rma_wait_at_fence", "rma_early_wait", "rma_late_post"} <= kinds, f"waits of most kinds: {kinds}")
         bound = recording.info["clock"]["max_error_ns"] or 0
         calls = sum(len(rows) for rows in truth.values())
         # What is no longer than the clocks may be off is not claimed.

@@ -59,6 +59,8 @@ def check_parts(mpi, recording, whole, by):
     check(info["complete"], "the logs are not complete")
     check(info["events"]["outside_window"] > 0, f"nothing was left out: {info['events']}")
     check_equal(info["events"]["dropped"], 0, "dropped events")
+    check_equal([process["in_calls"] for process in info["processes"]], [[]] * mpi.ranks, "calls that returned unrecorded")
+    check(not any("damaged" in note for note in info["notes"]), f"{info['notes']}")
     messages = ring_of(recording)
     check_equal(len(messages), 2 * ROUNDS * mpi.ranks, "messages of the ring")
     check_delivered(messages)

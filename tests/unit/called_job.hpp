@@ -62,7 +62,8 @@ struct CalledJob {
   };
   std::vector<Sent> sent;
 
-  // An operation of UCP in one call, of which nothing else is known but who it was for.
+  // An operation of UCP in one call, of which nothing else is known but who it was for;
+  // ProcessIndex(): one without a log.
   struct Told {
     CallIndex from;
     Rank to;
@@ -79,8 +80,10 @@ struct CalledJob {
       }
       for (const Told& one : told) {
         if (job().calls[one.from].process != process) continue;
-        const UcpIndex send = builder.send(process, one.to, 1, 8, job().calls[one.from].start_tick);
+        const UcpIndex send =
+            builder.send(process, process, 1, 8, job().calls[one.from].start_tick);
         builder.ucp(send).asked_by = builder.ucp(send).call = one.from;
+        builder.ucp(send).peer_process = one.to;
       }
       rows.end = job().ucp.size();
     }

@@ -139,6 +139,7 @@ TEST_CASE("waits in access and exposure epochs of random programs are the naive 
     for (int epoch = 0; epoch < 20; ++epoch) {
       const int target = program.below(pairs), origin = pairs + target;
       const auto post = program.on_window(target, "MPI_Win_post");
+      program.told.push_back({post.call, origin});
       std::vector<Program::Entered> access = {
           program.on_window(origin, "MPI_Win_start", INT32_MIN,
                             program.below(2) * (post.start_ns + program.below(20)))};
@@ -198,25 +199,78 @@ TEST_CASE("exposures are for the origins that they tell") {
   CHECK(waited[WaitKind::rma_early_wait] > 1000);
 }
 
-TEST_CASE("an exposure that tells an origin of which no access is known may wait for it") {
-  for (const bool second_moves : {true, false}) {
-    Program program(3, 1);
+namespace {
+
+// Rank 0 exposes its window, rank 1 accesses it and rank 2 may.
+struct ExposedToTwo {
+  explicit ExposedToTwo(bool third_moves) {
     const auto post = program.on_window(0, "MPI_Win_post");
-    program.told = {{post.call, 1}, {post.call, 2}};
+    posted = post.call;
     for (const int origin : {1, 2}) {
       program.on_window(origin, "MPI_Win_start");
-      if (origin == 1 || second_moves) program.on_window(origin, "MPI_Put", 0);
-      program.on_window(origin, "MPI_Win_complete", INT32_MIN, 500);
+      if (origin == 1 || third_moves) program.on_window(origin, "MPI_Put", 0);
+      last = program.on_window(origin, "MPI_Win_complete", INT32_MIN, 500 * origin);
+      if (origin == 1) first = last;
     }
-    const auto wait = program.on_window(0, "MPI_Win_wait", INT32_MIN, 600);
-    program.find();
-    CAPTURE(second_moves);
-    CHECK(program.unknown.empty() == second_moves);
-    if (second_moves) continue;
-    const auto unknown = program.unknown.at({WaitKind::rma_early_wait, WaitUnknown::partner, 0});
-    CHECK(unknown > 0);
-    CHECK(unknown <= wait.end_ns - wait.start_ns);
+    wait = program.on_window(0, "MPI_Win_wait", INT32_MIN, 2000);
   }
+
+  // How long it is unknown what rank 0 waited for.
+  std::int64_t unknown_ns() {
+    program.find();
+    return program.unknown[{WaitKind::rma_early_wait, WaitUnknown::partner, 0}];
+  }
+
+  Program program{3, 1};
+  CallIndex posted;
+  Program::Entered first, last, wait;
+};
+
+}  // namespace
+
+TEST_CASE("an exposure that tells an origin of which no access is known may wait for it") {
+  for (const bool third_moves : {true, false}) {
+    ExposedToTwo exposure(third_moves);
+    exposure.program.told = {{exposure.posted, 1}, {exposure.posted, 2}};
+    CAPTURE(third_moves);
+    const std::int64_t until = exposure.wait.end_ns;
+    CHECK(exposure.unknown_ns() == (third_moves ? 0 : until - exposure.first.start_ns));
+  }
+}
+
+TEST_CASE("an exposure that tells a process without a log may wait for it") {
+  ExposedToTwo exposure(true);
+  exposure.program.told = {
+      {exposure.posted, 1}, {exposure.posted, 2}, {exposure.posted, ProcessIndex()}};
+  CHECK(exposure.unknown_ns() == exposure.wait.end_ns - exposure.last.start_ns);
+}
+
+TEST_CASE("an exposure that tells nobody may wait for each process of the window") {
+  for (const bool third_moves : {true, false}) {
+    ExposedToTwo exposure(third_moves);
+    CAPTURE(third_moves);
+    const std::int64_t until = exposure.wait.end_ns;
+    CHECK(exposure.unknown_ns() == (third_moves ? 0 : until - exposure.first.start_ns));
+  }
+}
+
+TEST_CASE("where some exposures tell nobody, those that tell an origin are not all for it") {
+  Program program(2, 1);
+  const auto access = [&](bool moves) {
+    program.on_window(1, "MPI_Win_start");
+    if (moves) program.on_window(1, "MPI_Put", 0);
+    program.on_window(1, "MPI_Win_complete");
+  };
+  // The first access moves nothing; the second exposure tells nobody.
+  for (const bool tells : {true, false}) {
+    const auto post = program.on_window(0, "MPI_Win_post");
+    if (tells) program.told.push_back({post.call, 1});
+    access(!tells);
+    program.on_window(0, "MPI_Win_wait", INT32_MIN, program.now_of(1) + 100);
+  }
+  program.find();
+  CHECK(program.waits.empty());
+  CHECK(program.unknown[{WaitKind::rma_early_wait, WaitUnknown::partner, 0}] > 0);
 }
 
 TEST_CASE("waits for locks of random programs are the naive ones") {

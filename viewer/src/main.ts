@@ -11,7 +11,7 @@ import { DataError, type Page } from './data';
 import { makeDetails } from './details';
 import { element } from './dom';
 import { select, totals } from './filter';
-import type { Context, Panel, Update, View } from './page';
+import type { Context, Note, Panel, Update, View } from './page';
 import { readPage } from './read_page';
 import { endOf, makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
@@ -35,6 +35,9 @@ import { makeMemoryPanel } from './views/memory_panel';
 import { makeTimelinePanel } from './views/timeline_panel';
 import { makeTooltip } from './views/tooltip';
 import { makeWaits } from './waits';
+
+/** An address that changes with every turn of a wheel would be refused by browsers. */
+const kAddressLater_ms = 250;
 
 function makeContext({ data, tables }: Page): Context {
   const columns = makeColumns(data);
@@ -63,12 +66,22 @@ function showPage(root: HTMLElement, page: Page): void {
   const update: Update = (next) => {
     const before = state;
     state = next(state);
-    history.replaceState(null, '', `#${toHash(state)}`);
+    writeAddress();
     show(differInLanesAlone(before, state) ? [timeline] : panels);
+  };
+  let later = 0;
+  const writeAddress = () => {
+    clearTimeout(later);
+    history.replaceState(null, '', `#${toHash(state, data.run.id)}`);
+  };
+  const note: Note = (look) => {
+    state = { ...state, look };
+    clearTimeout(later);
+    later = window.setTimeout(writeAddress, kAddressLater_ms);
   };
   const filters = makeFilterBar(context, update);
   const matrix = makeMatrixPanel(context, update);
-  const timeline = makeTimelinePanel(context, update);
+  const timeline = makeTimelinePanel(context, update, note);
   const graph = makeGraphPanel(context, update, makeProcessGraph(context));
   // What there is to see only where GPUs are.
   const ofGpus =
@@ -127,6 +140,7 @@ function showPage(root: HTMLElement, page: Page): void {
   addShortcuts(context.tooltip, data.devices.gpus.length > 0);
   document.documentElement.dataset['ready'] = 'true';
   window.addEventListener('hashchange', () => {
+    clearTimeout(later);
     state = fromHash(location.hash, choices, axis, data);
     show(panels);
   });

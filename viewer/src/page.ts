@@ -7,6 +7,7 @@ import type { Measure, Selection } from './filter';
 import type { Tables } from './packed';
 import type { Activity, ActivityChoice, TimeAxis } from './slabs';
 import type { Choices } from './choices';
+import type { Look } from './look';
 import type { State } from './state';
 import type { Tooltip } from './views/tooltip';
 import type { Waits } from './waits';
@@ -47,3 +48,6 @@ export interface Panel {
 
 /** Shows the page in the state that `next` makes of the present one. */
 export type Update = (next: (state: State) => State) => void;
+
+/** Notes for the address what a part of the page is turned to. Nothing is shown anew. */
+export type Note = (look: Look) => void;

@@ -4,6 +4,7 @@ import { kChoices, type Choice, type Choices, type ChoiceValue } from './choices
 import { kMeasures, type Filter, type Measure } from './filter';
 import type { PageData } from './data';
 import { kAllLanes, lanesFromFields, lanesToFields, type LaneChoice } from './lanes';
+import { lookFromFields, lookToFields, type Look } from './look';
 import type { Scale } from './matrix';
 import { endOf, wholeSlabs, type TimeAxis } from './slabs';
 
@@ -17,6 +18,7 @@ export interface State {
   /** What the matrix shows: traffic from rank to rank, or who waited for whom. */
   readonly matrix: MatrixOf;
   readonly lanes: LaneChoice;
+  readonly look: Look;
 }
 
 export const kInitialState: State = {
@@ -25,6 +27,7 @@ export const kInitialState: State = {
   scale: 'log',
   matrix: 'traffic',
   lanes: kAllLanes,
+  look: {},
 };
 
 /** Whether what only the timeline shows is all that changed from one to the next. */
@@ -57,7 +60,7 @@ export function encodeValue(value: ChoiceValue): string {
   return value === null ? '' : String(value);
 }
 
-export function toHash(state: State): string {
+export function toHash(state: State, run: string): string {
   const fields = new URLSearchParams();
   if (state.measure !== kInitialState.measure) fields.set('measure', state.measure);
   if (state.scale !== kInitialState.scale) fields.set('scale', state.scale);
@@ -71,6 +74,7 @@ export function toHash(state: State): string {
   }
   if (state.filter.withoutMessage) fields.set('without_message', '1');
   for (const [name, value] of lanesToFields(state.lanes)) fields.append(name, value);
+  for (const [name, value] of lookToFields(state.look, run)) fields.set(name, value);
   return fields.toString();
 }
 
@@ -83,6 +87,7 @@ export function fromHash(hash: string, choices: Choices, axis: TimeAxis, data: P
     scale: fields.get('scale') === 'linear' ? 'linear' : 'log',
     matrix: kMatrixOf.find((of) => of === fields.get('matrix')) ?? 'traffic',
     lanes: lanesFromFields(fields, data),
+    look: lookFromFields(fields, axis, data),
   };
   for (const choice of kChoices) {
     const text = fields.get(choice);

@@ -355,7 +355,7 @@ describe('words for memory', () => {
     );
     const state = { ...kInitialState, filter };
     const axis = { from: 0, slab: 1, slabs: 1 };
-    expect(fromHash(`#${toHash(state)}`, makeChoices(data), axis, data)).toEqual(state);
+    expect(fromHash(`#${toHash(state, data.run.id)}`, makeChoices(data), axis, data)).toEqual(state);
     expect(describeView(data, filter, 'messages')).toBe(
       'Number of messages from memory of kind gpu, to memory of kind host, with an end on GPU ' +
         '0000:10:00.0 of node1.',

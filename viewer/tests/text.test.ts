@@ -94,14 +94,21 @@ describe('state in the address', () => {
       opened: ['node1'],
       only: '0-3,7 & more',
     };
-    const state = { filter, measure: 'transfers', scale: 'linear', matrix: 'waits', lanes } as const;
-    expect(fromHash(`#${toHash(state)}`, choices, axis, run)).toEqual(state);
-    expect(toHash(kInitialState)).toBe('');
+    const look = { zoom: { from: 1100, to: 1700 }, kept: { layer: 'uct', row: 7 } } as const;
+    const state = { filter, measure: 'transfers', scale: 'linear', matrix: 'waits', lanes, look } as const;
+    expect(fromHash(`#${toHash(state, run.run.id)}`, choices, axis, run)).toEqual(state);
+    expect(toHash(kInitialState, run.run.id)).toBe('');
   });
 
   it('ignores what this run does not have', () => {
     const other = '#mpi=MPI_None&src=99&measure=x&scale=y&matrix=z&lanes=q&pinned=99,x&open=elsewhere';
     expect(fromHash(other, choices, axis, run)).toEqual(kInitialState);
+    for (const zoom of ['0-', '5-5', '9-2', '1-2', '99999999-999999999', 'a-b', '0-99999999']) {
+      expect(fromHash(`#zoom=${zoom}`, choices, axis, run)).toEqual(kInitialState);
+    }
+    for (const operation of ['uct.1.other run', `ucx.1.${run.run.id}`, `uct.-1.${run.run.id}`, 'uct.1']) {
+      expect(fromHash(`#operation=${operation}`, choices, axis, run)).toEqual(kInitialState);
+    }
   });
 });
 

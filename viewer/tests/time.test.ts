@@ -125,7 +125,7 @@ describe('all views agree under any filter', () => {
       }
       expect(messages).toBeGreaterThanOrEqual(0);
       expect(view.totals.messages).toBe(messages);
-      expect(fromHash(`#${toHash(state)}`, choices, axis, data)).toEqual(state);
+      expect(fromHash(`#${toHash(state, data.run.id)}`, choices, axis, data)).toEqual(state);
     }
     const whole = makeView(context, kInitialState).totals;
     expect(whole).toEqual(totals(columns, select(columns, {})));

@@ -4,6 +4,9 @@
 import { button, element } from '../dom';
 import { copyButton } from './copy_button';
 
+/** An event at an owner whose details are no longer in the panel. */
+export const kDetailsGone = 'detailsgone';
+
 export interface DetailsDock {
   readonly root: HTMLElement;
   /** Where the focus goes at the end; nothing while it is closed. */
@@ -36,7 +39,9 @@ export function makeDetailsDock(): DetailsDock {
       return owner;
     },
     open(behind, children) {
+      const before = owner;
       owner = behind;
+      if (before && before !== behind) before.dispatchEvent(new Event(kDetailsGone));
       root.hidden = false;
       document.documentElement.dataset['dock'] = 'open';
       content.replaceChildren(...partsOf(children));
@@ -48,6 +53,7 @@ export function makeDetailsDock(): DetailsDock {
       owner = undefined;
       root.hidden = true;
       delete document.documentElement.dataset['dock'];
+      last.dispatchEvent(new Event(kDetailsGone));
       last.focus({ preventScroll: true });
       return true;
     },

@@ -5,7 +5,8 @@ import type { LayerDetails } from '../details';
 import { downloadCanvas, downloadSvg } from '../download';
 import { button, element, section } from '../dom';
 import { measureText } from '../measure_text';
-import type { Context, Panel, Update, View } from '../page';
+import type { Kept, Look } from '../look';
+import type { Context, Note, Panel, Update, View } from '../page';
 import { groupFunctions } from '../mpi_bins';
 import { tableOf } from '../packed';
 import { makeLanes, type Lanes } from '../lanes';
@@ -15,6 +16,7 @@ import { counts, endOf, kLayers } from '../slabs';
 import { withSpan } from '../state';
 import { darkScheme, theme } from '../theme';
 import { inside, panned, showing, zoomed, type Range } from '../time_range';
+import { kDetailsGone } from './details_dock';
 import { makeOverviewStrip } from './overview_strip';
 import { paint, timelineSvg } from './timeline_painter';
 import { addPointer } from './timeline_pointer';
@@ -34,7 +36,7 @@ const kSeenShare = 0.01;
 const kLeastJump_ns = 2000;
 const kAllLayers = kLayers.map((_, layer) => layer);
 
-export function makeTimelinePanel(context: Context, update: Update): Panel {
+export function makeTimelinePanel(context: Context, update: Update, note: Note): Panel {
   const { data, axis, tables, details, tooltip } = context;
   const functions = groupFunctions(data, tables);
   const legend = makeFunctionLegend(functions);
@@ -46,6 +48,7 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
   let lanes: Lanes | undefined;
   let drawing: Drawing | undefined;
   let target: Target | undefined;
+  let look: Look = {};
 
   const chooseSpan = (from?: number, to?: number) =>
     update((state) => withSpan(state, axis, from, to));
@@ -119,8 +122,21 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     frame = requestAnimationFrame(draw);
   };
   const go = (next: Range) => {
-    range = next;
+    turn(next);
     draw();
+  };
+  const turn = (next: Range) => {
+    range = next;
+    const { kept } = look;
+    const isWhole = range.from <= whole.from && range.to >= whole.to;
+    note((look = { ...(!isWhole && { zoom: range }), ...(kept && { kept }) }));
+  };
+  /** Once the panel of details has something else, or nothing. */
+  const noteKept = () => {
+    const { zoom } = look;
+    const operation = tooltip.owns(canvas) && target?.kind === 'operation' ? target : undefined;
+    const kept = operation && { layer: kLayers[operation.layer]!, row: operation.row };
+    note((look = { ...(zoom && { zoom }), ...(kept && { kept }) }));
   };
 
   const layOut = (): LaneLayout => {
@@ -201,8 +217,10 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     }
     const own = next.kind === 'message' ? [] : processesOf(drawing!.scene, next.process);
     const content = explainTarget(context, view!, next, own);
-    if (speak && tooltip.pinned) tooltip.keep(canvas, anchor, ...content);
-    else tooltip.show(anchor, ...content);
+    if (speak && tooltip.pinned) {
+      tooltip.keep(canvas, anchor, ...content);
+      noteKept();
+    } else tooltip.show(anchor, ...content);
     if (speak) announced.textContent = content.map((part) => part.textContent).join(', ');
   };
 
@@ -215,7 +233,7 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     const { layout } = drawing!.scene;
     const start = timeOf(drawing!.scene, aim);
     const end = aim.kind === 'operation' ? details.layers[aim.layer]!.end[aim.row]! : start;
-    if (end < range.from || start > range.to) range = showing(range, { from: start, to: start }, whole);
+    if (end < range.from || start > range.to) turn(showing(range, { from: start, to: start }, whole));
     const { rowHeight, height, lanes } = layout;
     const row = lanes.rowOf[aim.process]!;
     if (row >= lanes.pinned) {
@@ -239,12 +257,28 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     if (length < (shown * kSeenShare) || start[row]! < range.from || start[row]! > range.to) {
       const wanted = Math.min(shown, Math.max(length / (4 * kSeenShare), kLeastJump_ns));
       const middle = start[row]! + Math.min(length, wanted) / 2;
-      range = inside({ from: middle - wanted / 2, to: middle + wanted / 2 }, whole);
+      turn(inside({ from: middle - wanted / 2, to: middle + wanted / 2 }, whole));
     }
-    const aim: LaneTarget = { kind: 'operation', process, layer, row };
+    keep({ kind: 'operation', process, layer, row });
+  };
+  const keep = (aim: LaneTarget) => {
     reveal(aim);
     point(aim, true);
+    pin();
+  };
+  const pin = () => {
     tooltip.pin(canvas);
+    noteKept();
+  };
+
+  /** Of an address; of what this page does not hold, nothing. */
+  const showKept = ({ layer: name, row }: Kept) => {
+    const layer = kLayers.indexOf(name);
+    const process = details.layers[layer]!.table.column('process')[row];
+    if (process === undefined || !drawing || lanes!.rowOf[process]! < 0) return;
+    tooltip.unpin();
+    if (look.zoom) keep({ kind: 'operation', process, layer, row });
+    else jump({ layer, row });
   };
 
   const first = (): LaneTarget => {
@@ -264,9 +298,9 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     '0': () => go(whole),
     Home: () => go(inside({ from: whole.from, to: whole.from + range.to - range.from }, whole)),
     End: () => go(inside({ from: whole.to - range.to + range.from, to: whole.to }, whole)),
-    Enter: () => tooltip.pin(canvas),
+    Enter: () => pin(),
     p: () => {
-      tooltip.pin(canvas);
+      pin();
       tooltip.enter();
     },
     w: () => zoomAt(0.5),
@@ -322,7 +356,7 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
     layout: () => drawing?.scene.layout,
     range: () => range,
     go: (next, when = 'now') => {
-      range = inside(next, whole);
+      turn(inside(next, whole));
       if (when === 'now') draw();
       else redraw();
     },
@@ -338,12 +372,13 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
       const found = targetAt(drawing!, x, y);
       if (!found) return;
       point(found, true);
-      tooltip.pin(canvas);
+      pin();
     },
     isPinned: () => tooltip.owns(canvas),
     unpin: () => void (tooltip.owns(canvas) && tooltip.unpin()),
   });
   canvas.addEventListener('blur', () => point(undefined));
+  canvas.addEventListener(kDetailsGone, noteKept);
   scroll.addEventListener('scroll', redraw, { passive: true });
   let drawnWidth = 0;
   new ResizeObserver(() => {
@@ -362,7 +397,11 @@ export function makeTimelinePanel(context: Context, update: Update): Panel {
       laneControls.show(next, lanes.rows.length);
       finder.forget();
       if (target) point(undefined);
+      const before = look;
+      look = next.look;
+      if (look.zoom !== before.zoom) range = look.zoom ?? whole;
       draw();
+      if (look.kept && look.kept !== before.kept) showKept(look.kept);
     },
   };
 }
