@@ -31,9 +31,13 @@ const Choices<MessageOrder> kMessageOrders = {{"time", MessageOrder::time},
                                               {"wait", MessageOrder::wait},
                                               {"duration", MessageOrder::duration},
                                               {"bytes", MessageOrder::bytes}};
-const Choices<WaitsBy> kWaitsBy = {{"all", WaitsBy::all},   {"pair", WaitsBy::pair},
-                                   {"rank", WaitsBy::rank}, {"call-site", WaitsBy::call_site},
-                                   {"comm", WaitsBy::comm}, {"time", WaitsBy::time},
+const Choices<WaitsBy> kWaitsBy = {{"all", WaitsBy::all},
+                                   {"pair", WaitsBy::pair},
+                                   {"rank", WaitsBy::rank},
+                                   {"call-site", WaitsBy::call_site},
+                                   {"call-path", WaitsBy::call_path},
+                                   {"comm", WaitsBy::comm},
+                                   {"time", WaitsBy::time},
                                    {"kind", WaitsBy::kind}};
 const Choices<EvenPartitions> kEvenPartitions = {{"threads", EvenPartitions::threads},
                                                  {"partitions", EvenPartitions::partitions}};

@@ -15,7 +15,7 @@
 namespace uctrace {
 
 // What rows of the table of waits tell apart, besides their kind. `all`: everything but time.
-enum class WaitsBy : std::uint8_t { all, pair, rank, call_site, comm, time, kind };
+enum class WaitsBy : std::uint8_t { all, pair, rank, call_site, call_path, comm, time, kind };
 
 struct WaitsFilter {
   std::vector<std::string> rank;                // that waited, or was waited for

@@ -16,7 +16,17 @@ namespace uctrace {
 namespace {
 
 // What rows tell apart: each is a place of the key.
-enum Part : std::size_t { kKind, kWaiting, kCausing, kSite, kCauseSite, kComm, kInterval, kParts };
+enum Part : std::size_t {
+  kKind,
+  kWaiting,
+  kCausing,
+  kSite,
+  kCauseSite,
+  kPath,
+  kComm,
+  kInterval,
+  kParts
+};
 
 // -2 where rows do not tell it apart, -1 where it is not known.
 using Key = std::array<std::int64_t, kParts>;
@@ -33,6 +43,8 @@ std::vector<Part> parts_of(WaitsBy by) {
       return {kWaiting};
     case WaitsBy::call_site:
       return {kSite};
+    case WaitsBy::call_path:
+      return {kPath};
     case WaitsBy::comm:
       return {kComm};
     case WaitsBy::time:
@@ -141,7 +153,10 @@ class Summing {
  public:
   Summing(const RowSource& source, const WaitsOptions& options)
       : source_(source), options_(options), parts_(parts_of(options.by)) {
-    if (std::find(parts_.begin(), parts_.end(), kSite) != parts_.end()) list_call_sites();
+    const auto tells = [&](Part part) {
+      return std::find(parts_.begin(), parts_.end(), part) != parts_.end();
+    };
+    if (tells(kSite) || tells(kPath)) list_stacks();
   }
 
   std::map<Key, Sum> sums(const Choice& choice) {
@@ -178,9 +193,11 @@ class Summing {
       case kCausing:
         return wait.cause_process;
       case kSite:
-        return call_site(wait.call);
+        return call_site_at(source_.run(), stack_of(wait.call));
       case kCauseSite:
-        return call_site(wait.cause_call);
+        return call_site_at(source_.run(), stack_of(wait.cause_call));
+      case kPath:
+        return stack_of(wait.call);
       case kComm:
         return wait.communicator;
       case kInterval:
@@ -194,22 +211,21 @@ class Summing {
   }
 
   // Calls are by process, and those of a wait are of two: they are not met in their order.
-  void list_call_sites() {
-    site_of_call_.reserve(source_.count<MpiCallRow>());
-    for_each_row(source_, Wanted<MpiCallRow>{&MpiCallRow::stack},
-                 [&](const MpiCallRow& call, std::size_t) {
-                   site_of_call_.push_back(call_site_at(source_.run(), call.stack));
-                 });
+  void list_stacks() {
+    stack_of_call_.reserve(source_.count<MpiCallRow>());
+    for_each_row(
+        source_, Wanted<MpiCallRow>{&MpiCallRow::stack},
+        [&](const MpiCallRow& call, std::size_t) { stack_of_call_.push_back(call.stack); });
   }
 
-  std::int32_t call_site(std::int64_t call) const {
-    return call < 0 ? -1 : site_of_call_[static_cast<std::size_t>(call)];
+  std::int32_t stack_of(std::int64_t call) const {
+    return call < 0 ? -1 : stack_of_call_[static_cast<std::size_t>(call)];
   }
 
   const RowSource& source_;
   const WaitsOptions& options_;
   const std::vector<Part> parts_;
-  std::vector<std::int32_t> site_of_call_;  // into call_sites
+  std::vector<std::int32_t> stack_of_call_;  // into stacks
 };
 
 Column column_of(Part part) {
@@ -222,6 +238,8 @@ Column column_of(Part part) {
       return {"call_site", "call site"};
     case kCauseSite:
       return {"cause_call_site", "which was late at", Unit::text, true};
+    case kPath:
+      return {"call_path", "call path, innermost first"};
     case kComm:
       return {"comm", "communicator", Unit::text, true};
     case kInterval:
@@ -247,6 +265,8 @@ class Cells {
       case kSite:
       case kCauseSite:
         return run_.texts[run_.call_sites[place].label];
+      case kPath:
+        return path(run_.stacks[place]);
       case kComm:
         return run_.texts[run_.communicators[place].name];
       case kInterval:
@@ -266,6 +286,21 @@ class Cells {
     const std::string& label = labels_.of_processes()[process];
     if (label == std::to_string(row.rank)) return static_cast<std::uint64_t>(row.rank);
     return label;
+  }
+
+  // Where the whole stack was not recorded, the caller alone.
+  Cell path(const CallStack& stack) const {
+    if (stack.frames == 0) {
+      if (stack.call_site < 0) return {};
+      return run_.texts[run_.call_sites[static_cast<std::size_t>(stack.call_site)].label];
+    }
+    std::string path;
+    for (std::uint32_t i = 0; i < stack.frames; ++i) {
+      const CodeFrame& frame = run_.frames[run_.stack_frames[stack.first_frame + i].frame];
+      if (i > 0) path += " < ";
+      path += label_of(run_, frame);
+    }
+    return stack.truncated ? path + " < ..." : path;
   }
 
   const Run& run_;
@@ -291,6 +326,7 @@ std::vector<Part> columns_of(const WaitsOptions& options) {
   if (options.format != Format::table) {
     parts = parts_of(WaitsBy::all);
     if (options.by == WaitsBy::time) parts.push_back(kInterval);
+    if (options.by == WaitsBy::call_path) parts.push_back(kPath);
   }
   parts.insert(parts.begin(), kKind);
   return parts;

@@ -195,6 +195,9 @@ def waits_are_chosen_and_told_apart(data):
         found = {tuple(row[key] for key in ("kind", *keys)): row["time_ns"] for row in rows("waits", data, "--by", name)}
         check_equal(found, dict(expected), f"waits --by {name}")
         check(all(set(row) >= set(each[0]) for row in rows("waits", data, "--by", name)), f"keys of --by {name}")
+    by_path = rows("waits", data, "--by", "call-path")
+    check_equal(sum(row["time_ns"] for row in by_path), whole, "waits by call path")
+    check(all(row["call_path"] for row in by_path if row["time_ns"] > 0), f"call paths: {by_path}")
     by_time = rows("waits", data, "--by", "time", "--interval", "1ms")
     check_equal(sum(row["time_ns"] for row in by_time), whole, "waits by time")
     check(all(row["from_ns"] % 1_000_000 == 0 for row in by_time), f"intervals: {by_time}")

@@ -209,6 +209,42 @@ TEST_CASE("rows of waits tell what they tell apart, and completions stand behind
   CHECK(text.find("which was late at") == std::string::npos);
 }
 
+TEST_CASE("waits by call path tell stacks apart that lead to one call site") {
+  TwoRanks job;
+  job.add_waits();
+  const std::int32_t site = job.run.stacks[0].call_site;
+  const auto frame = [&](const char* function) {
+    CodeFrame& row = job.run.frames.emplace_back();
+    row.function = job.run.texts.intern(function);
+    row.file = job.run.texts.intern("solver.c");
+    row.line = 10;
+    return static_cast<std::uint32_t>(job.run.frames.size() - 1);
+  };
+  const std::uint32_t solve = frame("solve"), first = frame("first"), second = frame("second");
+  const auto stack_from = [&](std::uint32_t caller, bool truncated) {
+    CallStack& stack = job.run.stacks.emplace_back();
+    stack.call_site = site;
+    stack.first_frame = static_cast<std::uint32_t>(job.run.stack_frames.size());
+    stack.frames = 2;
+    stack.truncated = truncated;
+    for (const std::uint32_t of : {solve, caller}) job.run.stack_frames.push_back({of});
+    return static_cast<std::int32_t>(job.run.stacks.size() - 1);
+  };
+  const std::int32_t stacks[] = {stack_from(first, false), stack_from(second, true)};
+  for (const Wait& wait : job.run.waits) {
+    MpiCallRow& call = job.run.mpi_calls[static_cast<std::size_t>(wait.call)];
+    call.stack = wait.kind == WaitKind::late_sender ? stacks[0] : stacks[1];
+  }
+  std::map<std::string, std::int64_t> by_path;
+  for (const Json& row : job.told(WaitsBy::call_path)) {
+    by_path[row["call_path"].get<std::string>()] += row["time_ns"].get<std::int64_t>();
+  }
+  const std::map<std::string, std::int64_t> expected = {
+      {"solve (solver.c:10) < first (solver.c:10)", 10},
+      {"solve (solver.c:10) < second (solver.c:10) < ...", 5 + 3 + 7}};
+  CHECK(by_path == expected);
+}
+
 TEST_CASE("the way of late messages is the one on which most of their time passed") {
   TwoRanks job;
   job.add_waits();
