@@ -50,6 +50,7 @@ NeedFinder::NeedFinder(const Job& job, const Sitters& sitters)
     const CallIndex index = sitter.polls > 0 ? sitter.polled : sitter.call;
     if (index == kNone) continue;
     operations_[index];
+    if (const CallIndex post = post_of(index); post != kNone) told_[post];
     if (uses_(call(index)) != RequestUse::waits) continue;
     const RequestTable& requests = requests_of(sitter.process);
     for (const CallIndex maker : requests.makers(index, requests.given(index))) {
@@ -62,6 +63,7 @@ NeedFinder::NeedFinder(const Job& job, const Sitters& sitters)
   for (const UcpIndex index : job.ucp.indexes()) {
     const UcpOp& op = job.ucp[index];
     if (op.asked_by == kNone || op.tool || !op.accepted()) continue;
+    note_told(op);
     const auto asked = operations_.find(op.asked_by);
     if (asked == operations_.end()) continue;
     asked->second.known = true;

@@ -95,6 +95,10 @@ class NeedFinder {
   void add_wanted(WantedMessage wanted, std::string unsure, Waiting& waiting);
   void add_collective(CallIndex index, Waiting& waiting);
   void add_window(CallIndex index, Waiting& waiting);
+  void add_exposure(CallIndex index, Waiting& waiting);
+  void note_told(const UcpOp& op);
+  CallIndex post_of(CallIndex win_wait) const;
+  bool has_completed(ProcessIndex origin, CallIndex post);
   void add_finalize(CallIndex index, Waiting& waiting);
   NotFinalizing not_in_finalize(Index of_world, const std::string& finalize) const;
   RankGroupRef holders(const MpiCall& waiting, bool shares, std::string& unsure);
@@ -115,6 +119,7 @@ class NeedFinder {
   std::map<Index, NotFinalizing> not_finalizing_;  // by world
   bool holders_known_ = false;
   std::map<LockKey, std::vector<Holder>> holders_;
+  std::map<CallIndex, RankGroup> told_;  // origins, by the MPI_Win_post of who waits for them
   std::unordered_map<std::int64_t, std::size_t> partition_requests_,
       newest_uses_;  // by call; request
 };

@@ -116,10 +116,92 @@ RankGroupRef NeedFinder::holders(const MpiCall& waiting, bool shares, std::strin
   return group;
 }
 
+// --- exposure epochs -----------------------------------------------------------------------------
+
+// Which MPI_Win_post began the epoch that an MPI_Win_wait ends; kNone for any other call.
+CallIndex NeedFinder::post_of(CallIndex win_wait) const {
+  const MpiCall& wait = call(win_wait);
+  if (!wait.on_window || function(win_wait) != "MPI_Win_wait") return {};
+  CallIndex newest;
+  for (const auto& calls : job_.logs[wait.process].calls_of_lane) {
+    for (const CallIndex index : calls) {
+      const MpiCall& one = call(index);
+      if (!one.on_window || one.window != wait.window || one.start_tick > wait.start_tick) continue;
+      if (function(index) != "MPI_Win_post" || one.open) continue;
+      if (newest == kNone || one.start_tick > call(newest).start_tick) newest = index;
+    }
+  }
+  return newest;
+}
+
+// MPI_Win_post tells the origins of its group, in most libraries through UCP.
+void NeedFinder::note_told(const UcpOp& op) {
+  const auto found = told_.find(op.asked_by);
+  if (found == told_.end() || !op.starts_message() || op.arrival != 0) return;
+  RankGroup& group = found->second;
+  if (op.peer_process == kNone || !is_rank(job_, op.peer_process)) {
+    group.complete = false;
+  } else if (!group.contains(op.peer_process)) {
+    group.processes.insert(
+        std::lower_bound(group.processes.begin(), group.processes.end(), op.peer_process),
+        op.peer_process);
+  }
+}
+
+// Whether the origin ended its access epoch on the window after that.
+bool NeedFinder::has_completed(ProcessIndex origin, CallIndex post) {
+  const MpiCall& posted = call(post);
+  const InstanceIndex instance = members_.instance(posted.process, posted.comm);
+  const std::int32_t window = collectives_.window_of(posted);
+  for (const auto& calls : job_.logs[origin].calls_of_lane) {
+    for (const CallIndex index : calls) {
+      const MpiCall& one = call(index);
+      if (!one.on_window || one.open || function(index) != "MPI_Win_complete") continue;
+      const bool same =
+          members_.instance(origin, one.comm) == instance && collectives_.window_of(one) == window;
+      if (same && one.end_ns > posted.start_ns) return true;
+    }
+  }
+  return false;
+}
+
+void NeedFinder::add_exposure(CallIndex index, Waiting& waiting) {
+  const CallIndex post = post_of(index);
+  const auto told = told_.find(post);
+  const bool is_known = told != told_.end() && !told->second.processes.empty();
+  if (!is_known || !told->second.complete) {
+    waiting.unknown = fmt::format("whom {} waits for is not recorded", function(index));
+    return;
+  }
+  auto awaited = std::make_shared<RankGroup>();
+  OpenWait wait;
+  for (const ProcessIndex origin : told->second.processes) {
+    if (has_completed(origin, post)) continue;
+    awaited->processes.push_back(origin);
+    const std::string why = why_incomplete(job_, origin);
+    if (wait.unsure.empty() && !why.empty()) {
+      wait.unsure = fmt::format("whether rank {} called MPI_Win_complete is not known: {}",
+                                job_.run.processes[origin.place()].rank, why);
+    }
+  }
+  if (awaited->processes.empty()) {
+    waiting.on_its_way = "the origins of the window's epoch have ended it";
+    return;
+  }
+  wait.kind = "origin";
+  wait.text = fmt::format("{} to call MPI_Win_complete", ranks(*awaited, false));
+  wait.of = std::move(awaited);
+  wait.asked_by = index;
+  waiting.waits.push_back(std::move(wait));
+}
+
+// --- locks, and the targets of operations --------------------------------------------------------
+
 // Whether a lock is really held is sure where MPI_Win_lock itself waits, of a library in which none
 // returns from it without the lock.
 void NeedFinder::add_window(CallIndex index, Waiting& waiting) {
   const MpiCall& made = call(index);
+  if (function(index) == "MPI_Win_wait") return add_exposure(index, waiting);
   if (made.comm == kNone || made.peer < 0) {
     waiting.unknown = fmt::format("whom {} waits for is not recorded", function(index));
     return;

@@ -145,6 +145,13 @@ def lock(hang):
     check_equal((wait["what"], wait["ranks"]), ("lock", [0]), "who holds the lock")
 
 
+def exposures(hang):
+    cycle(0, 1)(hang)
+    for rank in (0, 1):
+        wait = seats(hang)[rank]["waits_for"][0]
+        check_equal((wait["what"], wait["ranks"], wait["unsure"]), ("origin", [1 - rank], None), "who is to end its access")
+
+
 def startall(hang):
     waits = seats(hang)[0]["waits_for"]
     check_equal([(w["what"], w["ranks"], w["unsure"]) for w in waits], [("message", [1], None)], "one of two requests")
@@ -216,6 +223,7 @@ SHAPES = {
     "group-root": Shape(barriers({0: None, 1: "MPI_Bcast", LAST: "MPI_Bcast"}), group_root, "waiting"),
     "end": Shape({rank: "MPI_Finalize" for rank in range(RANKS)} | {0: "MPI_Recv"}, end),
     "polls": Shape(barriers({0: "MPI_Test", 1: "MPI_Recv"}), polls, "possible deadlock"),
+    "exposures": Shape(barriers({0: "MPI_Win_wait", 1: "MPI_Win_wait"}), exposures),
     # That a library has what it lets a rank lock is sure of Open MPI alone.
     "lock": Shape(barriers({0: "MPI_Recv", 1: None}), lock, None),
 }

@@ -1,5 +1,5 @@
-/* Jobs that hang, each in another shape, and one that does not: `hangs SHAPE [RANKS-FOLDER]`. In the
- * folder each rank leaves a file with its process id, named by its rank. */
+/* Jobs that hang, each in another shape, and one that does not: `hangs SHAPE [RANKS-FOLDER]`. In
+ * the folder each rank leaves a file with its process id, named by its rank. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -194,6 +194,20 @@ static void lock_held(void) {
   }
 }
 
+/* Ranks 0 and 1 expose their windows to each other, and none accesses the other's. */
+static void exposed_to_each_other(void) {
+  int* base;
+  MPI_Win window;
+  MPI_Group world, other;
+  const int partner = 1 - rank;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
+  if (rank > 1) return;
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_incl(world, 1, &partner, &other);
+  MPI_Win_post(other, 0, window);
+  MPI_Win_wait(window);
+}
+
 /* No hang: messages, collective operations and requests without end. */
 static void goes_on(const char* folder) {
   char stop[4096];
@@ -301,6 +315,7 @@ int main(int argc, char** argv) {
   if (strcmp(shape, "abort") == 0) aborts(folder);
   if (strcmp(shape, "polls") == 0) polls();
   if (strcmp(shape, "lock") == 0) lock_held();
+  if (strcmp(shape, "exposures") == 0) exposed_to_each_other();
   if (strcmp(shape, "goes-on") == 0) goes_on(folder);
   if (strcmp(shape, "groups") == 0) receives_between_groups();
   if (strcmp(shape, "group-barrier") == 0) missing_between_groups();

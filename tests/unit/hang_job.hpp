@@ -87,6 +87,15 @@ struct Hung {
     return op;
   }
 
+  // Of all ranks; number 0 of each.
+  void make_window() {
+    for (const ProcessIndex process : job().logs.indexes()) {
+      CommObject window;
+      window.comm = kWorld;
+      builder.log(process).windows.push_back(window);
+    }
+  }
+
   void exits(Rank rank, const char* exit) {
     job().run.processes[rank.place()].exit = texts().intern(exit);
   }

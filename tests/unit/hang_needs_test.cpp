@@ -92,11 +92,7 @@ TEST_CASE("a lock that failed, or was given back, is not held") {
   enum class Case { held, failed, given_back, dropped };
   for (const Case what : {Case::held, Case::failed, Case::given_back, Case::dropped}) {
     Hung hung(3);
-    for (int i = 0; i < 3; ++i) {
-      CommObject window;
-      window.comm = Hung::kWorld;
-      hung.builder.log(i).windows.push_back(window);
-    }
+    hung.make_window();
     const auto lock = [&](Rank rank, const char* function, bool open, std::int64_t start_ns) {
       const CallIndex index = hung.call(rank, function, open, start_ns);
       MpiCall& row = hung.job().calls[index];
@@ -116,6 +112,36 @@ TEST_CASE("a lock that failed, or was given back, is not held") {
     const bool held = what == Case::held || what == Case::dropped;
     CHECK(wait["what"] == (held ? "lock" : "target"));
     CHECK(wait["unsure"].is_null() == (what == Case::held));
+  }
+}
+
+TEST_CASE(
+    "a wait of an exposure is for the origins that were told and have not ended their access") {
+  for (const bool second_completed : {false, true}) {
+    Hung hung(3);
+    hung.make_window();
+    const auto on_window = [&](int rank, const char* function, bool open, std::int64_t start_ns) {
+      const CallIndex index = hung.call(rank, function, open, start_ns);
+      hung.job().calls[index].on_window = true;
+      hung.job().calls[index].window = WindowIndex(0);
+      return index;
+    };
+    on_window(2, "MPI_Win_complete", false, 50);  // of an epoch before
+    const CallIndex post = on_window(0, "MPI_Win_post", false, 100);
+    for (const int origin : {1, 2}) {
+      const UcpIndex op = hung.builder.send(0, origin, 1, 8, 100);
+      hung.builder.ucp(op).asked_by = post;
+    }
+    on_window(1, "MPI_Win_complete", false, 200);
+    if (second_completed) on_window(2, "MPI_Win_complete", false, 200);
+    on_window(0, "MPI_Win_wait", true, 300);
+    for (const int rank : {1, 2}) hung.call(rank, "MPI_Barrier", true, 400);
+    const Json hang = hung.hang();
+    const Json& row = hang["ranks"][0];
+    CAPTURE(second_completed);
+    REQUIRE(row["call"] == "MPI_Win_wait");
+    REQUIRE(row["waits_for"].size() == (second_completed ? 0 : 1));
+    if (!second_completed) CHECK(row["waits_for"][0]["ranks"] == Json{2});
   }
 }
 
