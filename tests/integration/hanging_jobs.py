@@ -27,7 +27,7 @@ class Job:
     def __init__(self, mpi, shape, folder, *options):
         self.mpi = with_changes(MPIS[mpi], ranks=RANKS)
         self.folder, self.data = folder, folder / "data"
-        self.command = record_command(self.data, self.mpi.job("hangs", shape, folder), options)
+        self.command = record_command(self.data, self.mpi.job_with_windows("hangs", shape, folder), options)
 
     def ask(self):
         return ask_hang(self.data)
