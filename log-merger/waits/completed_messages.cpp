@@ -73,6 +73,22 @@ void CompletedMessages::add_request(CallIndex maker, CallIndex waiting, Complete
   add_messages(starter, maker, completed);
 }
 
+UcpIndex CompletedMessages::receive_of(CallIndex index) const {
+  const auto [begin, end] = asked_by(index);
+  UcpIndex receive;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (!job_.ucp[asked_[i].second].is_receive()) continue;
+    if (receive != kNone) return {};
+    receive = asked_[i].second;
+  }
+  return receive;
+}
+
+CallIndex CompletedMessages::probe_of(CallIndex index) const {
+  const std::vector<CallIndex> makers = requests_.makers(index, requests_.given(index));
+  return makers.size() == 1 ? makers.front() : CallIndex();
+}
+
 Completed CompletedMessages::found_by_test(CallIndex index) {
   const MpiCall& call = job_.calls[index];
   Completed completed;

@@ -32,6 +32,10 @@ class CompletedMessages {
   Completed of(CallIndex index);
   // What is known to have been complete when a call tested it; all_known is true.
   Completed found_by_test(CallIndex index);
+  // The only receive that the call asked for, and the MPI_Mprobe that found the message which it is
+  // given; kNone: not known.
+  UcpIndex receive_of(CallIndex index) const;
+  CallIndex probe_of(CallIndex index) const;
 
  private:
   // UCP operations that a point-to-point call, or the start of a request, asked for.

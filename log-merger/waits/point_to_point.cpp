@@ -152,9 +152,25 @@ void PointToPoint::take(CallIndex index) {
   maker_.add(index, std::move(awaited), rows_);
 }
 
-// Which message it found is not recorded.
 void PointToPoint::take_probe(CallIndex index) {
-  maker_.add(index, {maker_.unknown(WaitKind::late_sender, index, WaitUnknown::request)}, rows_);
+  constexpr WaitKind kKind = WaitKind::late_sender;
+  if (!probed_) probed_.emplace(job_, process_, completed_);
+  const UcpIndex found = probed_->found_by(index);
+  if (found == kNone || !has_partner(job_.ucp[found])) {
+    const WaitUnknown why = found == kNone ? WaitUnknown::request : WaitUnknown::partner;
+    return maker_.add(index, {maker_.unknown(kKind, index, why)}, rows_);
+  }
+  const UcpOp& send = job_.ucp[job_.ucp[found].partner];
+  if (send.process == process_) return;
+  Awaited one = maker_.awaited(kKind, index, send.process, send.asked_by, began_ns(send));
+  one.wait.message = send.message.number();
+  maker_.add(index, {one}, rows_);
+  if (send.asked_by == kNone) return;
+  // The message's way is the receive's.
+  dependencies_.messages.push_back({.kind = DependencyKind::message,
+                                    .call = index.number(),
+                                    .begun = index.number(),
+                                    .on = send.asked_by.number()});
 }
 
 void PointToPoint::take_without_rule(CallIndex index, CallRole role) {

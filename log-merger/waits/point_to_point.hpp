@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "log-merger/waits/collectives.hpp"
@@ -9,6 +10,7 @@
 #include "log-merger/waits/dependencies.hpp"
 #include "log-merger/waits/meetings.hpp"
 #include "log-merger/waits/partitioned.hpp"
+#include "log-merger/waits/probed_messages.hpp"
 #include "log-merger/waits/wait_maker.hpp"
 
 namespace uctrace::merge {
@@ -19,6 +21,7 @@ class PointToPoint {
                const Collectives& collectives, const PartitionedMessages& partitioned)
       : job_(job),
         maker_(job),
+        process_(process),
         completed_(job, process, roles),
         collectives_(collectives),
         partitioned_(partitioned) {}
@@ -58,7 +61,9 @@ class PointToPoint {
 
   const Job& job_;
   WaitMaker maker_;
+  const ProcessIndex process_;
   CompletedMessages completed_;
+  std::optional<ProbedMessages> probed_;  // once there is a probe
   const Collectives& collectives_;
   const PartitionedMessages& partitioned_;
   std::vector<Wait> rows_;

@@ -20,6 +20,8 @@ CASES = {
     "late_receiver": "late_receiver",
     "isend_rendezvous": "late_receiver",
     "waitsome": "late_sender",
+    "probe": "late_sender",
+    "mprobe": "late_sender",
     "wrong_order": "wrong_order",
     "barrier": "wait_barrier",
     "allreduce": "wait_nxn",

@@ -119,6 +119,27 @@ static void waitsome(void) {
   write_wait("late_sender", 1, 0, all.ns[0] - all.ns[1]);
 }
 
+// By what finds the message, before it is received.
+static void late_for_probe(int matched) {
+  int value = rank;
+  if (rank == 0) compute(kDelayMs);
+  const int64_t at = now_ns();
+  if (rank == 0) MPI_Send(&value, 1, MPI_INT, 1, kTag, MPI_COMM_WORLD);
+  if (rank == 1 && matched) {
+    MPI_Message message;
+    MPI_Mprobe(MPI_ANY_SOURCE, kTag, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    MPI_Mrecv(&value, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+  } else if (rank == 1) {
+    MPI_Probe(0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(&value, 1, MPI_INT, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+  const struct entered all = share(at);
+  write_wait("late_sender", 1, 0, all.ns[0] - all.ns[1]);
+}
+
+static void probe(void) { late_for_probe(0); }
+static void mprobe(void) { late_for_probe(1); }
+
 // What was sent first is taken last.
 static void wrong_order(void) {
   int first = 1, second = 2;
@@ -535,6 +556,8 @@ int main(int argc, char** argv) {
                                     {"late_receiver", late_receiver},
                                     {"isend_rendezvous", isend_rendezvous},
                                     {"waitsome", waitsome},
+                                    {"probe", probe},
+                                    {"mprobe", mprobe},
                                     {"wrong_order", wrong_order},
                                     {"barrier", barrier},
                                     {"allreduce", allreduce},

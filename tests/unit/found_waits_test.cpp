@@ -502,4 +502,69 @@ TEST_CASE("the first call that is known to have completed an operation is the on
   }
 }
 
+namespace {
+
+struct Called {
+  const char* function;
+  std::int32_t peer = log::MpiCall::kNone, tag = log::MpiCall::kNone;
+};
+
+// Rank 0 probes for a message of rank 1 with tag 5, calls some others and receives it.
+struct Probing {
+  explicit Probing(const std::vector<Called>& between, Called by = {"MPI_Probe", 1, 5}) {
+    probe = call(by, 300);
+    for (const Called& one : between) call(one, 0);
+    const auto receive = call({"MPI_Recv", 1, 5}, 0);
+    program.now_of(1) = 200;
+    send = program.enter(1, "MPI_Send");
+    program.sent.push_back({send.call, receive.call, send.start_ns, receive.end_ns});
+    program.find();
+  }
+
+  Program::Entered call(const Called& called, std::int64_t end_ns) {
+    const auto entered = program.enter(0, called.function, end_ns);
+    MpiCall& row = program.job().calls[entered.call];
+    row.peer = row.recv_peer = called.peer;
+    row.tag = row.recv_tag = called.tag;
+    return entered;
+  }
+
+  Program program{2, 1};
+  Program::Entered probe, send;
+};
+
+}  // namespace
+
+TEST_CASE("a probe waits for the sender of the message that the next receive of its kind takes") {
+  constexpr std::int32_t kAny = log::MpiCall::kAny;
+  const std::vector<Called> harmless[] = {
+      {},
+      {{"MPI_Recv", 1, 6}, {"MPI_Irecv", 0, 5}, {"MPI_Irecv", 0, kAny}, {"MPI_Send", 1, 5}},
+      {{"MPI_Probe", 1, 5}},
+      {{"MPI_Sendrecv", 1, 6}, {"MPI_Improbe", 0, 5}}};
+  for (const std::vector<Called>& between : harmless) {
+    Probing probing(between);
+    CAPTURE(between.size());
+    const Program& program = probing.program;
+    CHECK(program.waits.at({WaitKind::late_sender, 0, 1}) ==
+          probing.send.start_ns - probing.probe.start_ns);
+    CHECK(!program.unknown.contains({WaitKind::late_sender, WaitUnknown::request, 0}));
+  }
+}
+
+TEST_CASE("what a probe found is not known where another receive may have taken it") {
+  constexpr std::int32_t kAny = log::MpiCall::kAny;
+  for (const Called& one :
+       {Called{"MPI_Recv", kAny, 5}, Called{"MPI_Irecv", 1, kAny}, Called{"MPI_Mprobe", 1, 5},
+        Called{"MPI_Sendrecv", kAny, kAny}, Called{"MPI_Startall"}}) {
+    Probing probing({one});
+    CAPTURE(one.function);
+    CHECK(probing.program.unknown.contains({WaitKind::late_sender, WaitUnknown::request, 0}));
+  }
+  for (const Called& by : {Called{"MPI_Probe", kAny, 5}, Called{"MPI_Probe", 1, kAny}}) {
+    CHECK(
+        Probing({}, by).program.unknown.contains({WaitKind::late_sender, WaitUnknown::request, 0}));
+  }
+}
+
 }  // namespace uctrace::merge
