@@ -1,5 +1,8 @@
 #include "log-merger/waits/partitioned.hpp"
 
+#include <cstdint>
+#include <unordered_map>
+
 namespace uctrace::merge {
 
 PartitionedMessages::PartitionedMessages(const Job& job) : job_(job) {
@@ -8,6 +11,32 @@ PartitionedMessages::PartitionedMessages(const Job& job) : job_(job) {
       completed_.emplace(CallIndex(operation.complete_call), &operation);
     }
   }
+  std::unordered_map<CallIndex, std::int64_t> made_ready;  // operations by their MPI_Pready
+  for (const PartitionEvent& event : job.run.partition_events) {
+    if (event.kind == PartitionEventKind::pready && event.call >= 0 && event.operation >= 0) {
+      made_ready.emplace(CallIndex(event.call), event.operation);
+    }
+  }
+  if (made_ready.empty()) return;
+  for (const UcpIndex index : job.ucp.indexes()) {
+    const UcpOp& op = job.ucp[index];
+    const auto asked = made_ready.find(op.asked_by);
+    if (asked == made_ready.end() || !op.is_send()) continue;
+    sent_.emplace(&job.run.partition_operations[static_cast<std::size_t>(asked->second)], index);
+  }
+}
+
+UcpIndex PartitionedMessages::message_of(const PartitionOperation& send,
+                                         ProcessIndex receiver) const {
+  const auto [begin, end] = sent_.equal_range(&send);
+  UcpIndex found;
+  for (auto one = begin; one != end; ++one) {
+    const UcpOp& op = job_.ucp[one->second];
+    if (op.peer_process != receiver || op.message == kNone) continue;
+    if (found != kNone) return {};
+    found = one->second;
+  }
+  return found;
 }
 
 bool PartitionedMessages::sends(const PartitionOperation& operation) const {
@@ -42,8 +71,15 @@ std::vector<Awaited> PartitionedMessages::late_senders(const WaitMaker& maker,
     if (send == nullptr || send->t_ready_ns < 0) {
       awaited.push_back(maker.unknown(kKind, index, WaitUnknown::partner));
     } else if (process_of(*send) != process_of(receive)) {
-      awaited.push_back(maker.awaited(kKind, index, process_of(*send), CallIndex(send->ready_call),
-                                      send->t_ready_ns));
+      Awaited one = maker.awaited(kKind, index, process_of(*send), CallIndex(send->ready_call),
+                                  send->t_ready_ns);
+      const UcpIndex sent = message_of(*send, process_of(receive));
+      if (sent != kNone) {
+        const UcpOp& op = job_.ucp[sent];
+        one.wait.message = op.message.number();
+        if (op.partner != kNone) one.done_ns = job_.ucp[op.partner].taken_ns();
+      }
+      awaited.push_back(one);
     }
   });
   return awaited;

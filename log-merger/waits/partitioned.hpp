@@ -24,12 +24,15 @@ class PartitionedMessages {
   bool sends(const PartitionOperation& operation) const;
   const PartitionOperation* partner_of(const PartitionOperation& operation) const;
   ProcessIndex process_of(const PartitionOperation& operation) const;
+  // What its calls of MPI_Pready sent to the receiver; kNone where that is not one message.
+  UcpIndex message_of(const PartitionOperation& send, ProcessIndex receiver) const;
   template <typename Visit>
   void completed_by(CallIndex index, bool sends, Visit visit) const;
 
   const Job& job_;
   // Operations by the calls that completed them.
   std::unordered_multimap<CallIndex, const PartitionOperation*> completed_;
+  std::unordered_multimap<const PartitionOperation*, UcpIndex> sent_;  // by its calls of MPI_Pready
 };
 
 }  // namespace uctrace::merge

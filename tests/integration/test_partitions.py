@@ -164,6 +164,21 @@ def check_events(events, scenarios, answers, polls):
     return kinds
 
 
+def check_ways(mpi, recording):
+    """MPICH sends all partitions of a message as the last one is made ready: what was late is that."""
+    if mpi.name != "mpich":
+        return
+    messages = {message["id"]: message for message in recording.messages}
+    late = [wait for wait in json.loads(recording.ask("waits", "--format", "json").stdout)["waits"]
+            if wait["kind"] == "partitioned_late_sender"]
+    check(late and all(wait["way"] for wait in late), f"ways of late messages: {late}")
+    by_call = recording.named_table("waits")
+    named = {row["message"] for row in by_call if row["kind"] == "partitioned_late_sender" and row["ns"] > 0}
+    check_equal({messages[message]["mpi"] for message in named} - {"MPI_Pready", "MPI_Pready_range", "MPI_Pready_list"},
+                set(), "who sent what was late")
+    check(all(messages[message]["wait_ns"] > 0 for message in named), "waits of messages")
+
+
 def waits_are_those_of_the_paper(mpi):
     for mode, scenarios in (("single", ONE_THREAD), ("threads", THREADS)):
         with scratch() as folder:
@@ -172,6 +187,7 @@ def waits_are_those_of_the_paper(mpi):
             check_requests(found, scenarios)
             check_times(found, truth)
             check_waits(found, truth)
+            check_ways(mpi, recording)
             check_lines(found, truth)
             events = ask(recording, "events")
             check_events(events, scenarios, answers, ask(recording, "polls"))
