@@ -98,7 +98,9 @@ class NeedFinder {
   void add_exposure(CallIndex index, Waiting& waiting);
   void note_told(const UcpOp& op);
   CallIndex post_of(CallIndex win_wait) const;
-  bool has_completed(ProcessIndex origin, CallIndex post);
+  enum class Ended : std::uint8_t { no, maybe, since };  // an access epoch, at another process
+  Ended has_ended(ProcessIndex origin, CallIndex post);
+  void find_completes();
   void add_finalize(CallIndex index, Waiting& waiting);
   NotFinalizing not_in_finalize(Index of_world, const std::string& finalize) const;
   RankGroupRef holders(const MpiCall& waiting, bool shares, std::string& unsure);
@@ -117,8 +119,11 @@ class NeedFinder {
   std::unordered_map<ProcessIndex, RequestTable> requests_;
   std::unordered_map<ProcessIndex, bool> in_call_;
   std::map<Index, NotFinalizing> not_finalizing_;  // by world
-  bool holders_known_ = false;
+  bool holders_known_ = false, completes_known_ = false;
   std::map<LockKey, std::vector<Holder>> holders_;
+  // Calls of MPI_Win_complete that returned, by process and window.
+  std::map<std::tuple<ProcessIndex, InstanceIndex, std::int32_t>, std::vector<CallIndex>>
+      completes_;
   std::map<CallIndex, RankGroup> told_;  // origins, by the MPI_Win_post of who waits for them
   std::unordered_map<std::int64_t, std::size_t> partition_requests_,
       newest_uses_;  // by call; request

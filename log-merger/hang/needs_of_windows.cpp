@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "log-merger/hang/needs.hpp"
+#include "log-merger/mpi/told_origins.hpp"
 
 namespace uctrace::merge {
 
@@ -121,7 +122,8 @@ RankGroupRef NeedFinder::holders(const MpiCall& waiting, bool shares, std::strin
 // Which MPI_Win_post began the epoch that an MPI_Win_wait ends; kNone for any other call.
 CallIndex NeedFinder::post_of(CallIndex win_wait) const {
   const MpiCall& wait = call(win_wait);
-  if (!wait.on_window || function(win_wait) != "MPI_Win_wait") return {};
+  const bool is_known = wait.on_window && wait.window != kNone && wait.comm != kNone;
+  if (!is_known || function(win_wait) != "MPI_Win_wait") return {};
   CallIndex newest;
   for (const auto& calls : job_.logs[wait.process].calls_of_lane) {
     for (const CallIndex index : calls) {
@@ -134,10 +136,9 @@ CallIndex NeedFinder::post_of(CallIndex win_wait) const {
   return newest;
 }
 
-// MPI_Win_post tells the origins of its group, in most libraries through UCP.
 void NeedFinder::note_told(const UcpOp& op) {
   const auto found = told_.find(op.asked_by);
-  if (found == told_.end() || !op.starts_message() || op.arrival != 0) return;
+  if (found == told_.end() || !tells_an_origin(op)) return;
   RankGroup& group = found->second;
   if (op.peer_process == kNone || !is_rank(job_, op.peer_process)) {
     group.complete = false;
@@ -148,21 +149,41 @@ void NeedFinder::note_told(const UcpOp& op) {
   }
 }
 
-// Whether the origin ended its access epoch on the window after that.
-bool NeedFinder::has_completed(ProcessIndex origin, CallIndex post) {
-  const MpiCall& posted = call(post);
-  const InstanceIndex instance = members_.instance(posted.process, posted.comm);
-  const std::int32_t window = collectives_.window_of(posted);
-  for (const auto& calls : job_.logs[origin].calls_of_lane) {
-    for (const CallIndex index : calls) {
-      const MpiCall& one = call(index);
-      if (!one.on_window || one.open || function(index) != "MPI_Win_complete") continue;
-      const bool same =
-          members_.instance(origin, one.comm) == instance && collectives_.window_of(one) == window;
-      if (same && one.end_ns > posted.start_ns) return true;
+void NeedFinder::find_completes() {
+  if (completes_known_) return;
+  completes_known_ = true;
+  for (const ProcessIndex process : job_.logs.indexes()) {
+    if (job_.logs[process].windows.empty()) continue;
+    for (const auto& calls : job_.logs[process].calls_of_lane) {
+      for (const CallIndex index : calls) {
+        const MpiCall& one = call(index);
+        if (!one.on_window || one.open || one.comm == kNone || one.window == kNone) continue;
+        if (function(index) != "MPI_Win_complete") continue;
+        completes_[{process, members_.instance(process, one.comm), collectives_.window_of(one)}]
+            .push_back(index);
+      }
     }
   }
-  return false;
+}
+
+// Whether the origin ended its access epoch after the post. One that may also be the end of an
+// earlier epoch, or of one for other targets, is no proof.
+NeedFinder::Ended NeedFinder::has_ended(ProcessIndex origin, CallIndex post) {
+  find_completes();
+  const MpiCall& posted = call(post);
+  const auto found = completes_.find(
+      {origin, members_.instance(posted.process, posted.comm), collectives_.window_of(posted)});
+  if (found == completes_.end()) return Ended::no;
+  Ended ended = Ended::no;
+  for (const CallIndex index : found->second) {
+    const MpiCall& one = call(index);
+    const auto margin_ns =
+        clock_margin_ns(job_, origin, one.end_ns, posted.process, posted.start_ns);
+    if (margin_ns && one.end_ns + *margin_ns < posted.start_ns) continue;
+    if (margin_ns && one.start_ns > posted.start_ns + *margin_ns) return Ended::since;
+    ended = Ended::maybe;
+  }
+  return ended;
 }
 
 void NeedFinder::add_exposure(CallIndex index, Waiting& waiting) {
@@ -173,19 +194,25 @@ void NeedFinder::add_exposure(CallIndex index, Waiting& waiting) {
     waiting.unknown = fmt::format("whom {} waits for is not recorded", function(index));
     return;
   }
+  if (const std::string why = why_incomplete(job_, call(index).process); !why.empty()) {
+    waiting.unknown = fmt::format("whom {} waits for is not known: {}", function(index), why);
+    return;
+  }
   auto awaited = std::make_shared<RankGroup>();
   OpenWait wait;
   for (const ProcessIndex origin : told->second.processes) {
-    if (has_completed(origin, post)) continue;
+    const Ended ended = has_ended(origin, post);
+    if (ended == Ended::since) continue;
     awaited->processes.push_back(origin);
-    const std::string why = why_incomplete(job_, origin);
+    std::string why = why_incomplete(job_, origin);
+    if (why.empty() && ended == Ended::maybe) why = "it did so at about the time of MPI_Win_post";
     if (wait.unsure.empty() && !why.empty()) {
       wait.unsure = fmt::format("whether rank {} called MPI_Win_complete is not known: {}",
                                 job_.run.processes[origin.place()].rank, why);
     }
   }
   if (awaited->processes.empty()) {
-    waiting.on_its_way = "the origins of the window's epoch have ended it";
+    waiting.on_its_way = "all origins that are known have called MPI_Win_complete";
     return;
   }
   wait.kind = "origin";

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "log-merger/reports/waits.hpp"
+#include "log-merger/summaries/call_paths.hpp"
 #include "log-merger/summaries/filter.hpp"
 
 namespace uctrace {
@@ -151,8 +152,8 @@ void add_ways(const RowSource& source, std::vector<Late> late) {
 
 class Summing {
  public:
-  Summing(const RowSource& source, const WaitsOptions& options)
-      : source_(source), options_(options), parts_(parts_of(options.by)) {
+  Summing(const RowSource& source, const WaitsOptions& options, CallPaths& paths)
+      : source_(source), options_(options), paths_(paths), parts_(parts_of(options.by)) {
     const auto tells = [&](Part part) {
       return std::find(parts_.begin(), parts_.end(), part) != parts_.end();
     };
@@ -178,7 +179,7 @@ class Summing {
   }
 
  private:
-  Key key_of(const Wait& wait) const {
+  Key key_of(const Wait& wait) {
     Key key;
     key.fill(kAll);
     key[kKind] = static_cast<std::int64_t>(wait.kind);
@@ -186,7 +187,7 @@ class Summing {
     return key;
   }
 
-  std::int64_t value_of(const Wait& wait, Part part) const {
+  std::int64_t value_of(const Wait& wait, Part part) {
     switch (part) {
       case kWaiting:
         return wait.process;
@@ -197,7 +198,7 @@ class Summing {
       case kCauseSite:
         return call_site_at(source_.run(), stack_of(wait.cause_call));
       case kPath:
-        return stack_of(wait.call);
+        return paths_.number_of(stack_of(wait.call));
       case kComm:
         return wait.communicator;
       case kInterval:
@@ -224,6 +225,7 @@ class Summing {
 
   const RowSource& source_;
   const WaitsOptions& options_;
+  CallPaths& paths_;
   const std::vector<Part> parts_;
   std::vector<std::int32_t> stack_of_call_;  // into stacks
 };
@@ -253,7 +255,8 @@ Column column_of(Part part) {
 
 class Cells {
  public:
-  Cells(const Run& run, const WaitsOptions& options) : run_(run), options_(options), labels_(run) {}
+  Cells(const Run& run, const WaitsOptions& options, const CallPaths& paths)
+      : run_(run), options_(options), paths_(paths), labels_(run) {}
 
   Cell operator()(Part part, std::int64_t value) const {
     if (value < 0) return {};
@@ -266,7 +269,7 @@ class Cells {
       case kCauseSite:
         return run_.texts[run_.call_sites[place].label];
       case kPath:
-        return path(run_.stacks[place]);
+        return paths_.text(place);
       case kComm:
         return run_.texts[run_.communicators[place].name];
       case kInterval:
@@ -288,23 +291,9 @@ class Cells {
     return label;
   }
 
-  // Where the whole stack was not recorded, the caller alone.
-  Cell path(const CallStack& stack) const {
-    if (stack.frames == 0) {
-      if (stack.call_site < 0) return {};
-      return run_.texts[run_.call_sites[static_cast<std::size_t>(stack.call_site)].label];
-    }
-    std::string path;
-    for (std::uint32_t i = 0; i < stack.frames; ++i) {
-      const CodeFrame& frame = run_.frames[run_.stack_frames[stack.first_frame + i].frame];
-      if (i > 0) path += " < ";
-      path += label_of(run_, frame);
-    }
-    return stack.truncated ? path + " < ..." : path;
-  }
-
   const Run& run_;
   const WaitsOptions& options_;
+  const CallPaths& paths_;
   const Labels labels_;
 };
 
@@ -349,11 +338,12 @@ Table waits_table(const RowSource& source, const WaitsFilter& filter, const Wait
                         {"moving_ns", "then moving", Unit::nanoseconds, true},
                         {"registration_ns", "registering", Unit::nanoseconds, true},
                         {"way", "mostly by", Unit::text, true}});
-  const std::map<Key, Sum> sums = Summing(source, options).sums(Choice(source, filter));
+  CallPaths paths(run);
+  const std::map<Key, Sum> sums = Summing(source, options, paths).sums(Choice(source, filter));
   std::vector<std::pair<const Key*, const Sum*>> sorted;
   for (const auto& [key, sum] : sums) sorted.emplace_back(&key, &sum);
   std::stable_sort(sorted.begin(), sorted.end(), comes_first);
-  const Cells cells(run, options);
+  const Cells cells(run, options, paths);
   for (const auto& [key, sum] : sorted) {
     std::vector<Cell>& row = table.rows.emplace_back();
     for (const Part part : parts) row.push_back(cells(part, (*key)[part]));

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 
+#include "log-merger/mpi/told_origins.hpp"
 #include "log-merger/waits/numbers_of_objects.hpp"
 
 namespace uctrace::merge {
@@ -134,13 +135,12 @@ void OneSided::note_told() {
   }
   if (exposure_of.empty()) return;
   for (const UcpOp& op : job_.ucp) {
-    if (op.asked_by == kNone || !op.starts_message()) continue;
-    if (op.arrival != 0) continue;  // it answers the message in whose handler it is
+    if (op.asked_by == kNone || !tells_an_origin(op)) continue;
     const auto found = exposure_of.find(op.asked_by);
     if (found == exposure_of.end()) continue;
     if (op.peer_process == kNone) {
       found->second->tells_others = true;
-    } else {
+    } else if (op.peer_process != op.process) {
       found->second->told.insert(op.peer_process);
     }
   }
@@ -168,8 +168,7 @@ void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, Awaited
       of_pair[{access.process, target}].push_back(&access);
     }
   }
-  std::map<const Exposure*, std::set<ProcessIndex>> known_origins;
-  std::set<const Exposure*> may_have_others;
+  KnownOrigins known;
   static const Exposed kNotExposed;
   for (const auto& [pair, accesses] : of_pair) {
     const auto [origin, target] = pair;
@@ -179,7 +178,7 @@ void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, Awaited
     const bool fits = exposures.size() == accesses.size() && job_.logs[origin].is_whole() &&
                       job_.logs[target].is_whole();
     if (!fits) {
-      may_have_others.insert(exposures.begin(), exposures.end());
+      known.may_have_others.insert(exposures.begin(), exposures.end());
       for (const Access* access : accesses) {
         awaited[access->calls.back()].push_back(
             maker.unknown(WaitKind::rma_late_post, access->calls.back(), WaitUnknown::partner));
@@ -188,24 +187,29 @@ void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, Awaited
     }
     for (std::size_t k = 0; k < accesses.size(); ++k) {
       find_epoch(maker, *accesses[k], *exposures[k], target, awaited);
-      known_origins[exposures[k]].insert(origin);
+      if (origin != target) known.of[exposures[k]].insert(origin);
     }
   }
   for (const auto& [target, exposed] : shared.exposed) {
     for (const Exposure& exposure : exposed.all) {
-      if (exposure.wait == kNone) continue;
-      const std::set<ProcessIndex>& known = known_origins[&exposure];
-      // Of two processes there is one that may be an origin.
-      const bool told_are_known =
-          exposure.tells_any()
-              ? !exposure.tells_others && std::includes(known.begin(), known.end(),
-                                                        exposure.told.begin(), exposure.told.end())
-              : known.size() + 1 >= shared.processes;
-      if (told_are_known && !may_have_others.contains(&exposure)) continue;
+      if (exposure.wait == kNone || known.all_of(exposure, shared.processes)) continue;
       awaited[exposure.wait].push_back(
           maker.unknown(WaitKind::rma_early_wait, exposure.wait, WaitUnknown::partner));
     }
   }
+}
+
+// Where nobody was told, each other process of the window may be an origin.
+bool OneSided::KnownOrigins::all_of(const Exposure& exposure, std::size_t processes) const {
+  if (may_have_others.contains(&exposure) || exposure.tells_others) return false;
+  const auto found = of.find(&exposure);
+  const std::set<ProcessIndex> none;
+  const std::set<ProcessIndex>& origins = found == of.end() ? none : found->second;
+  if (!exposure.told.empty()) {
+    return std::includes(origins.begin(), origins.end(), exposure.told.begin(),
+                         exposure.told.end());
+  }
+  return processes > 0 && origins.size() >= processes - 1;
 }
 
 // A call of the access that was entered before the exposure began and left afterwards is where it

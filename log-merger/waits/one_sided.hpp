@@ -4,9 +4,9 @@
 // The groups that MPI_Win_post and MPI_Win_start name are not recorded. An access epoch has the
 // targets that its operations name: an origin that moves nothing in it is not seen. MPI_Win_post
 // tells the origins of its group by operations of UCP, if it tells any by these. Where all
-// exposures of a target do, those for an origin are the ones that told it; otherwise each of them
-// may be for it. The k-th access of an origin to a target belongs to the k-th of these exposures if
-// there are as many of the one as of the other; else it is not known which one.
+// exposures of a target do, those for an origin that was told are the ones that told it; otherwise
+// each of them may be for it. The k-th access of an origin to a target belongs to the k-th of these
+// exposures if there are as many of the one as of the other; else it is not known which one.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class OneSided {
   };
   struct Exposure {
     CallIndex post, wait;
-    std::set<ProcessIndex> told;  // by MPI_Win_post
+    std::set<ProcessIndex> told;  // by MPI_Win_post, others than its own
     bool tells_others = false;    // processes of which there is no log
     bool tells_any() const { return tells_others || !told.empty(); }
   };
@@ -54,6 +54,12 @@ class OneSided {
     std::map<ProcessIndex, Exposures> told;
     Exposures for_any;
     bool all_tell = true;
+  };
+  // Whose access of an exposure is known, beside its own process.
+  struct KnownOrigins {
+    std::map<const Exposure*, std::set<ProcessIndex>> of;
+    std::set<const Exposure*> may_have_others;
+    bool all_of(const Exposure& exposure, std::size_t processes) const;
   };
   // A window, as all processes have it.
   struct Shared {

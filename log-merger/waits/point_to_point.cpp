@@ -158,19 +158,24 @@ void PointToPoint::take_probe(CallIndex index) {
   const UcpIndex found = probed_->found_by(index);
   if (found == kNone || !has_partner(job_.ucp[found])) {
     const WaitUnknown why = found == kNone ? WaitUnknown::request : WaitUnknown::partner;
-    return maker_.add(index, {maker_.unknown(kKind, index, why)}, rows_);
+    return maker_.add(index, {maker_.unknown(kKind, index, why)}, of_probes_);
   }
   const UcpOp& send = job_.ucp[job_.ucp[found].partner];
   if (send.process == process_) return;
   Awaited one = maker_.awaited(kKind, index, send.process, send.asked_by, began_ns(send));
   one.wait.message = send.message.number();
-  maker_.add(index, {one}, rows_);
+  const bool is_known = one.wait.unknown == WaitUnknown::none;
+  if (is_known && one.ready_ns > job_.calls[index].end_ns + one.margin_ns) {
+    // That was another message.
+    return maker_.add(index, {maker_.unknown(kKind, index, WaitUnknown::request)}, of_probes_);
+  }
+  maker_.add(index, {one}, of_probes_);
   if (send.asked_by == kNone) return;
-  // The message's way is the receive's.
   dependencies_.messages.push_back({.kind = DependencyKind::message,
                                     .call = index.number(),
                                     .begun = index.number(),
-                                    .on = send.asked_by.number()});
+                                    .on = send.asked_by.number(),
+                                    .message = send.message.number()});
 }
 
 void PointToPoint::take_without_rule(CallIndex index, CallRole role) {
@@ -208,6 +213,8 @@ void PointToPoint::find_wrong_order() {
 
 std::vector<Wait> PointToPoint::finish() {
   find_wrong_order();
+  // What a probe waited for is what came first.
+  rows_.insert(rows_.end(), of_probes_.begin(), of_probes_.end());
   return std::move(rows_);
 }
 

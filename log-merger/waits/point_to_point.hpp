@@ -66,7 +66,7 @@ class PointToPoint {
   std::optional<ProbedMessages> probed_;  // once there is a probe
   const Collectives& collectives_;
   const PartitionedMessages& partitioned_;
-  std::vector<Wait> rows_;
+  std::vector<Wait> rows_, of_probes_;
   std::vector<ReceivedMessage> messages_;
   DependenciesOfProcess dependencies_;
   std::vector<Received> received_;  // by the calls that completed them

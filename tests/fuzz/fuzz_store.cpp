@@ -166,7 +166,7 @@ void show_comms(const Run& run) {
 
 void show_waits(const Run& run) {
   for (const WaitsBy by : {WaitsBy::all, WaitsBy::pair, WaitsBy::rank, WaitsBy::call_site,
-                           WaitsBy::comm, WaitsBy::time, WaitsBy::kind}) {
+                           WaitsBy::call_path, WaitsBy::comm, WaitsBy::time, WaitsBy::kind}) {
     WaitsOptions options;
     options.by = by;
     for (const Format format : {Format::table, Format::json}) {

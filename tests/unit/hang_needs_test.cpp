@@ -115,33 +115,85 @@ TEST_CASE("a lock that failed, or was given back, is not held") {
   }
 }
 
-TEST_CASE(
-    "a wait of an exposure is for the origins that were told and have not ended their access") {
-  for (const bool second_completed : {false, true}) {
-    Hung hung(3);
+// Rank 0 exposed its window to ranks 1 and 2 at 100 ns and waits for them; rank 1 has ended its
+// access.
+struct Exposing {
+  Exposing() : hung(3) {
     hung.make_window();
-    const auto on_window = [&](int rank, const char* function, bool open, std::int64_t start_ns) {
-      const CallIndex index = hung.call(rank, function, open, start_ns);
-      hung.job().calls[index].on_window = true;
-      hung.job().calls[index].window = WindowIndex(0);
-      return index;
-    };
-    on_window(2, "MPI_Win_complete", false, 50);  // of an epoch before
-    const CallIndex post = on_window(0, "MPI_Win_post", false, 100);
-    for (const int origin : {1, 2}) {
-      const UcpIndex op = hung.builder.send(0, origin, 1, 8, 100);
-      hung.builder.ucp(op).asked_by = post;
-    }
-    on_window(1, "MPI_Win_complete", false, 200);
-    if (second_completed) on_window(2, "MPI_Win_complete", false, 200);
-    on_window(0, "MPI_Win_wait", true, 300);
+    on_window(2, "MPI_Win_complete", 50);  // of an epoch before
+    post = on_window(0, "MPI_Win_post", 100);
+    for (const int origin : {1, 2}) tell(origin);
+    on_window(1, "MPI_Win_complete", 200);
+  }
+
+  CallIndex on_window(int rank, const char* function, std::int64_t start_ns, bool open = false) {
+    const CallIndex index = hung.call(rank, function, open, start_ns);
+    hung.job().calls[index].on_window = true;
+    hung.job().calls[index].window = WindowIndex(0);
+    return index;
+  }
+
+  UcpOp& tell(int origin) {
+    UcpOp& op = hung.builder.ucp(hung.builder.send(0, origin, 1, 8, 100));
+    op.asked_by = post;
+    return op;
+  }
+
+  Json row() {
+    on_window(0, "MPI_Win_wait", 300, true);
     for (const int rank : {1, 2}) hung.call(rank, "MPI_Barrier", true, 400);
     const Json hang = hung.hang();
-    const Json& row = hang["ranks"][0];
-    CAPTURE(second_completed);
-    REQUIRE(row["call"] == "MPI_Win_wait");
-    REQUIRE(row["waits_for"].size() == (second_completed ? 0 : 1));
-    if (!second_completed) CHECK(row["waits_for"][0]["ranks"] == Json{2});
+    REQUIRE(hang["ranks"][0]["call"] == "MPI_Win_wait");
+    return hang["ranks"][0];
+  }
+
+  Hung hung;
+  CallIndex post;
+};
+
+TEST_CASE(
+    "a wait of an exposure is for the origins that were told and have not ended their access") {
+  Exposing exposing;
+  exposing.tell(0).arrival = 7;  // an answer
+  const Json row = exposing.row();
+  REQUIRE(row["waits_for"].size() == 1);
+  CHECK(row["waits_for"][0]["ranks"] == Json{2});
+  CHECK(row["waits_for"][0]["unsure"].is_null());
+}
+
+TEST_CASE(
+    "an exposure of which all origins have ended their access waits for nobody that is known") {
+  Exposing exposing;
+  exposing.on_window(2, "MPI_Win_complete", 200);
+  const Json row = exposing.row();
+  CHECK(row["waits_for"].empty());
+  CHECK(row["on_its_way"].is_string());
+}
+
+TEST_CASE(
+    "that an origin has not ended its access is not sure where it ended one at about that time") {
+  Exposing exposing;
+  const CallIndex ended = exposing.on_window(2, "MPI_Win_complete", 60);
+  exposing.hung.job().calls[ended].end_ns = 150;
+  const Json row = exposing.row();
+  REQUIRE(row["waits_for"].size() == 1);
+  CHECK(row["waits_for"][0]["ranks"] == Json{2});
+  CHECK(row["waits_for"][0]["unsure"].is_string());
+}
+
+TEST_CASE("whom an exposure waits for is unknown where calls or origins are") {
+  enum class Case { other_window, no_window, dropped, no_log };
+  for (const Case what : {Case::other_window, Case::no_window, Case::dropped, Case::no_log}) {
+    Exposing exposing;
+    MpiCall& post = exposing.hung.job().calls[exposing.post];
+    if (what == Case::other_window) post.window = WindowIndex(1);
+    if (what == Case::no_window) post.window = {};
+    if (what == Case::dropped) exposing.hung.builder.log(0).recorded.gaps.push_back({});
+    if (what == Case::no_log) exposing.tell(1).peer_process = {};
+    const Json row = exposing.row();
+    CAPTURE(static_cast<int>(what));
+    CHECK(row["waits_for"].empty());
+    CHECK(row["unknown"].is_string());
   }
 }
 

@@ -1,0 +1,62 @@
+// Call stacks as words: "solve (a.c:10) < main (a.c:30)", innermost first.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "log-merger/model/model.hpp"
+
+namespace uctrace {
+
+// By their text: stacks of other addresses on the same lines are one path.
+class CallPaths {
+ public:
+  explicit CallPaths(const Run& run) : run_(run), of_stack_(run.stacks.size(), kNotYet) {}
+
+  // Of a row of stacks, or of none.
+  std::int64_t number_of(std::int32_t stack) {
+    if (stack < 0) return -1;
+    std::int64_t& known = of_stack_[static_cast<std::size_t>(stack)];
+    if (known == kNotYet) {
+      const std::string text = text_of(run_.stacks[static_cast<std::size_t>(stack)]);
+      known = text.empty() ? -1 : number_of(text);
+    }
+    return known;
+  }
+
+  const std::string& text(std::size_t number) const { return texts_[number]; }
+
+ private:
+  static constexpr std::int64_t kNotYet = -2;
+
+  std::int64_t number_of(const std::string& text) {
+    const auto next = static_cast<std::int64_t>(texts_.size());
+    const auto [place, fresh] = numbers_.try_emplace(text, next);
+    if (fresh) texts_.push_back(text);
+    return place->second;
+  }
+
+  // Where the whole stack was not recorded, the caller alone.
+  std::string text_of(const CallStack& stack) const {
+    if (stack.frames == 0) {
+      if (stack.call_site < 0) return "";
+      return run_.texts[run_.call_sites[static_cast<std::size_t>(stack.call_site)].label];
+    }
+    std::string path;
+    for (std::uint32_t i = 0; i < stack.frames; ++i) {
+      const CodeFrame& frame = run_.frames[run_.stack_frames[stack.first_frame + i].frame];
+      if (i > 0) path += " < ";
+      path += label_of(run_, frame);
+    }
+    return stack.truncated ? path + " < ..." : path;
+  }
+
+  const Run& run_;
+  std::vector<std::int64_t> of_stack_;
+  std::map<std::string, std::int64_t> numbers_;
+  std::vector<std::string> texts_;
+};
+
+}  // namespace uctrace
