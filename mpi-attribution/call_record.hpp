@@ -94,7 +94,7 @@ UCTRACE_HOT inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t
                    std::uint64_t{call.head & kTypeAndFunction}, __ATOMIC_RELEASE);
 }
 
-// Its call has returned.
+// The thread's call has returned.
 UCTRACE_HOT inline void show_none(log::Lane& lane) {
   log::publish(&lane.info->current_call.head, log::RecordType::unpublished, 0, 0, 0);
 }

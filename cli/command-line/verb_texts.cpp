@@ -214,7 +214,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "What cannot be told is counted as unknown, never estimated. The first three tables are "
            "of the whole run; the options choose rows of the last one.",
            "Call sites need nothing more than what is recorded; record --stacks mpi finds them "
-           "behind libraries, too."},
+           "behind libraries, too, and the whole paths of --by call-path."},
       .examples = {{"uctrace waits", "who delays the job"},
                    {"uctrace waits --by pair --limit 10", "who waits for whom"},
                    {"uctrace waits --by time --interval 100ms", "when the waits were"},

@@ -69,7 +69,7 @@ class RolesOfCalls {
   explicit RolesOfCalls(const Job& job) : job_(job) {}
   RoleOfCall operator()(const MpiCall& call) { return of(call).own; }
   CallRole starts(const MpiCall& call) { return of(call).starts; }
-  // None where the process was in it at its end, and did not record when it called it.
+  // None for a call still open at the end that began while nothing was recorded.
   MpiEdge edge(const MpiCall& call) {
     const bool is_seen = !call.open || job_.logs[call.process].whole(call.start_ns, call.start_ns);
     return is_seen ? of(call).edge : MpiEdge::none;

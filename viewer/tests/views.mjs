@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 
 import { kBrowser, savedBy } from './browser.mjs';
-import { checkLanes, checkSearch, checkWaits } from './waits_and_lanes.mjs';
+import { checkLanes, checkLook, checkSearch, checkWaits } from './waits_and_lanes.mjs';
 
 const total = (report) =>
   report.page
@@ -98,37 +98,6 @@ async function checkTimeline(report) {
   await page.keyboard.press('0');
   await page.keyboard.press('Escape');
   console.log('ok   timeline: zoom, arrows, details kept, copy, choose, by keys');
-}
-
-/** The address gives the same part of the run and the same details, also once they are changed or closed. */
-async function checkLook(report) {
-  const { page } = report;
-  const dock = report.control('details');
-  const level = () => report.control('timeline-level').textContent();
-  const isIn = (field) => page.waitForURL((url) => new URLSearchParams(url.hash.slice(1)).has(field));
-  const reopen = async () => {
-    const address = page.url();
-    await page.goto('about:blank');
-    await page.goto(address);
-    await page.locator('html[data-ready]').waitFor();
-  };
-  // Single operations are those of the start of the run.
-  await press(report, 'timeline-canvas', '0', ...Array(10).fill('+'), 'Home', 'ArrowDown', 'ArrowRight', 'Enter');
-  await isIn('operation');
-  const content = () => report.control('details-content').innerText();
-  const [shown, said] = [await content(), await level()];
-  assert.match(page.url(), /zoom=\d+-\d+/, 'the part in view is in the address');
-  await reopen();
-  assert.equal(await content(), shown, 'the address gives the same details');
-  assert.equal(await level(), said, 'and the same part of the run');
-  await page.keyboard.press('Escape');
-  await page.waitForURL((url) => !url.hash.includes('operation='));
-  await reopen();
-  assert.ok(await dock.isHidden(), 'what was closed stays so');
-  assert.equal(await level(), said);
-  await press(report, 'timeline-canvas', '0');
-  await page.waitForURL((url) => !url.hash.includes('zoom='));
-  console.log('ok   timeline: its zoom and the details kept are in the address');
 }
 
 /** A drag zooms, one with Shift chooses, a double click and w zoom, a and d move. */

@@ -145,3 +145,39 @@ export async function checkSearch(report) {
   if (/by_host/.test(page.url())) await press(report, 'h');
   console.log(`ok   search: ${found} times ${name}`);
 }
+
+/** The address gives the same part of the run and the same details, also once they are changed or closed. */
+export async function checkLook(report) {
+  const { page } = report;
+  const dock = report.control('details');
+  const level = () => report.control('timeline-level').textContent();
+  const isIn = (field) => page.waitForURL((url) => new URLSearchParams(url.hash.slice(1)).has(field));
+  const reopen = async () => {
+    const address = page.url();
+    await page.goto('about:blank');
+    await page.goto(address);
+    await page.locator('html[data-ready]').waitFor();
+  };
+  // Single operations are those of the start of the run.
+  await press(report, '0', ...Array(10).fill('+'), 'Home', 'ArrowDown', 'ArrowRight', 'Enter');
+  await isIn('operation');
+  const content = () => report.control('details-content').innerText();
+  const [shown, said] = [await content(), await level()];
+  assert.match(page.url(), /zoom=\d+-\d+/, 'the part in view is in the address');
+  await reopen();
+  assert.equal(await content(), shown, 'the address gives the same details');
+  assert.equal(await level(), said, 'and the same part of the run');
+  // An address without it, put in by hand, closes the details.
+  await page.evaluate(() => (location.hash = location.hash.replace(/&?operation=[^&]*/, '')));
+  await dock.waitFor({ state: 'hidden' });
+  await page.goBack();
+  await dock.waitFor();
+  await page.keyboard.press('Escape');
+  await page.waitForURL((url) => !url.hash.includes('operation='));
+  await reopen();
+  assert.ok(await dock.isHidden(), 'what was closed stays so');
+  assert.equal(await level(), said);
+  await press(report, '0');
+  await page.waitForURL((url) => !url.hash.includes('zoom='));
+  console.log('ok   timeline: its zoom and the details kept are in the address');
+}

@@ -5,7 +5,7 @@ import type { LayerDetails } from '../details';
 import { downloadCanvas, downloadSvg } from '../download';
 import { button, element, section } from '../dom';
 import { measureText } from '../measure_text';
-import type { Kept, Look } from '../look';
+import type { Kept } from '../look';
 import type { Context, Note, Panel, Update, View } from '../page';
 import { groupFunctions } from '../mpi_bins';
 import { tableOf } from '../packed';
@@ -18,6 +18,7 @@ import { darkScheme, theme } from '../theme';
 import { inside, panned, showing, zoomed, type Range } from '../time_range';
 import { kDetailsGone } from './details_dock';
 import { makeOverviewStrip } from './overview_strip';
+import { makeTimelineLook } from './timeline_look';
 import { paint, timelineSvg } from './timeline_painter';
 import { addPointer } from './timeline_pointer';
 import { isCovered, kRulerHeight, rowAt, visibleRows, type LaneLayout } from './timeline_scene';
@@ -48,7 +49,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   let lanes: Lanes | undefined;
   let drawing: Drawing | undefined;
   let target: Target | undefined;
-  let look: Look = {};
+  const look = makeTimelineLook(whole, note);
 
   const chooseSpan = (from?: number, to?: number) =>
     update((state) => withSpan(state, axis, from, to));
@@ -127,16 +128,12 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   };
   const turn = (next: Range) => {
     range = next;
-    const { kept } = look;
-    const isWhole = range.from <= whole.from && range.to >= whole.to;
-    note((look = { ...(!isWhole && { zoom: range }), ...(kept && { kept }) }));
+    look.turnTo(range);
   };
   /** Once the panel of details has something else, or nothing. */
   const noteKept = () => {
-    const { zoom } = look;
     const operation = tooltip.owns(canvas) && target?.kind === 'operation' ? target : undefined;
-    const kept = operation && { layer: kLayers[operation.layer]!, row: operation.row };
-    note((look = { ...(zoom && { zoom }), ...(kept && { kept }) }));
+    look.keep(operation && { layer: kLayers[operation.layer]!, row: operation.row });
   };
 
   const layOut = (): LaneLayout => {
@@ -245,13 +242,19 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     draw();
   };
 
-  /** Shows one operation in a lane of its own, wide enough to be seen, with its details. */
-  const jump = ({ layer, row }: Found) => {
-    const { table, start, end } = details.layers[layer]!;
-    const process = table.column('process')[row]!;
+  /** Gives the operation a lane of its own, with its layer. */
+  const openLane = ({ layer, row }: Found) => {
+    const process = details.layers[layer]!.table.column('process')[row]!;
     const lane = lanes!.rows[lanes!.rowOf[process]!]!;
     if (lane.host !== null) laneControls.toggleHost(lane.host);
     if (view!.lanes.compact && layer !== 0) laneControls.toggleCompact();
+    return process;
+  };
+
+  /** Shows one operation in a lane of its own, wide enough to be seen, with its details. */
+  const jump = ({ layer, row }: Found) => {
+    const { start, end } = details.layers[layer]!;
+    const process = openLane({ layer, row });
     const length = end[row]! - start[row]!;
     const shown = range.to - range.from;
     if (length < (shown * kSeenShare) || start[row]! < range.from || start[row]! > range.to) {
@@ -271,14 +274,13 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     noteKept();
   };
 
-  /** Of an address; of what this page does not hold, nothing. */
+  /** Of an address. What this page does not hold, or leaves out, is not kept. */
   const showKept = ({ layer: name, row }: Kept) => {
     const layer = kLayers.indexOf(name);
     const process = details.layers[layer]!.table.column('process')[row];
-    if (process === undefined || !drawing || lanes!.rowOf[process]! < 0) return;
+    if (process === undefined || !drawing || lanes!.rowOf[process]! < 0) return look.keep(undefined);
     tooltip.unpin();
-    if (look.zoom) keep({ kind: 'operation', process, layer, row });
-    else jump({ layer, row });
+    keep({ kind: 'operation', process: openLane({ layer, row }), layer, row });
   };
 
   const first = (): LaneTarget => {
@@ -397,11 +399,11 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
       laneControls.show(next, lanes.rows.length);
       finder.forget();
       if (target) point(undefined);
-      const before = look;
-      look = next.look;
-      if (look.zoom !== before.zoom) range = look.zoom ?? whole;
+      const asked = look.take(next.look);
+      if (asked.range) range = asked.range;
       draw();
-      if (look.kept && look.kept !== before.kept) showKept(look.kept);
+      if (asked.keepsNoMore && tooltip.owns(canvas)) tooltip.unpin();
+      if (asked.kept) showKept(asked.kept);
     },
   };
 }
