@@ -319,8 +319,8 @@ ProcessIndex peer_of(const Job& job, const UctOp& op);
 // How the clock of a process is placed on the job's; nullptr where only the wall clock does that.
 const PlacedClock* place_of(const Job& job, ProcessIndex process);
 
-// Of two processes with the same class it is known how far times may be off against each other;
-// what is known of one time of each comes below.
+// It is known how far times of two processes may be off against each other where both have the same
+// class: then they are comparable.
 std::size_t clock_class(const Job& job, ProcessIndex process);
 bool are_comparable(const Job& job, ProcessIndex a, ProcessIndex b);
 std::optional<double> clock_error_ns(const Job& job, ProcessIndex a, std::int64_t a_ns,

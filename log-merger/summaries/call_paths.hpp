@@ -20,7 +20,7 @@ class CallPaths {
     if (stack < 0) return -1;
     std::int64_t& known = of_stack_[static_cast<std::size_t>(stack)];
     if (known == kNotYet) {
-      const std::string text = text_of(run_.stacks[static_cast<std::size_t>(stack)]);
+      const std::string text = text_of(stack);
       known = text.empty() ? -1 : number_of(text);
     }
     return known;
@@ -39,11 +39,9 @@ class CallPaths {
   }
 
   // Where the whole stack was not recorded, the caller alone.
-  std::string text_of(const CallStack& stack) const {
-    if (stack.frames == 0) {
-      if (stack.call_site < 0) return "";
-      return run_.texts[run_.call_sites[static_cast<std::size_t>(stack.call_site)].label];
-    }
+  std::string text_of(std::int32_t row) const {
+    const CallStack& stack = run_.stacks[static_cast<std::size_t>(row)];
+    if (stack.frames == 0) return run_.texts[call_site_of(run_, row)];
     std::string path;
     for (std::uint32_t i = 0; i < stack.frames; ++i) {
       const CodeFrame& frame = run_.frames[run_.stack_frames[stack.first_frame + i].frame];

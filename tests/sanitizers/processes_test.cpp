@@ -138,7 +138,7 @@ TEST_CASE("the process ends while threads record") {
     while (going < 1000) std::this_thread::yield();
     return true;
   });
-  const Found found(folder.log(), kThreads);
+  const Found found(folder.log());
   CHECK(found.operations + found.dropped_of(DropKind::ucp) >= 3000 - 3 * kThreads);
 }
 

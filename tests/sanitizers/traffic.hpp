@@ -37,23 +37,15 @@ struct Found {
   std::uint64_t operations = 0, ends = 0, calls = 0;
   std::set<Id> posted, completed, begun, ended;
 
-  // `under_way`: threads that may have been in the middle of a record when the process ended.
-  explicit Found(const LogFile& log, unsigned under_way = 0) : dropped(log.dropped_records()) {
-    check_whole(log, under_way);
+  explicit Found(const LogFile& log) : dropped(log.dropped_records()) {
+    for (const std::string& sentence : log.damage().sentences()) MESSAGE(sentence);
+    CHECK_FALSE(log.damage().any());
     for (const LaneInfo& lane : log.lanes()) {
       const auto* from = reinterpret_cast<const std::uint64_t*>(&lane.counters);
       auto* to = reinterpret_cast<std::uint64_t*>(&counted);
       for (std::size_t i = 0; i < sizeof counted / sizeof *to; ++i) to[i] += from[i];
     }
     log.for_each_record(Stream::events, [&](std::uint16_t, const auto& view) { take(view); });
-  }
-
-  static void check_whole(const LogFile& log, unsigned under_way) {
-    for (const std::string& sentence : log.damage().sentences()) MESSAGE(sentence);
-    Damage other = log.damage();
-    CHECK(other.unpublished_records <= under_way);
-    other.unpublished_records = 0;
-    CHECK_FALSE(other.any());
   }
 
   void take(const UctOperationView& view) {
