@@ -137,6 +137,9 @@ def rebuilt_ucx():
 VIRTUAL_GPUS = BUILD_ROOT / "tests" / "virtual-gpu"
 # To uctrace there are the devices that drivers need.
 VIRTUAL_DEVICES = {"UCTRACE_TEST_DEVICES": str(VIRTUAL_GPUS / "devices")}
+# The system's UCX beside the virtual GPUs knows of none of them: Debian 13's has a module for ROCm, which would
+# initialise that driver itself.
+WITHOUT_GPU_MODULES = {"UCX_MODULES": "^cuda*,rocm*,ze*"}
 
 
 def cuda_ucx():

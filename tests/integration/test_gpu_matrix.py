@@ -9,7 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 from gpu_jobs import SHARED_MEMORY, check_gpus, place
-from harness import PROGRAMS, VIRTUAL_GPUS, check, check_equal, run_test, run_well, scratch, wait_until
+from harness import (PROGRAMS, VIRTUAL_GPUS, WITHOUT_GPU_MODULES, check, check_equal, run_test, run_well, scratch,
+                     wait_until)
 from node_xml import CARD_BUS, FROM_CARD, NUMA_NODES, node_xml
 from recordings import Recording, record_command
 from two_hosts import CABLE
@@ -160,7 +161,7 @@ def unseen():
     """The process with a GPU has no child and no file that it did not make itself."""
     with scratch() as folder:
         program = PROGRAMS / "gpu_children"
-        environment = {"LD_LIBRARY_PATH": str(VIRTUAL_GPUS), "VIRTUAL_GPU_COUNT": "2"}
+        environment = {"LD_LIBRARY_PATH": str(VIRTUAL_GPUS), "VIRTUAL_GPU_COUNT": "2", **WITHOUT_GPU_MODULES}
         alone = run_well([program], env=environment)
         boot = Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
         topology = folder / "data" / f"{os.uname().nodename}-{boot}.topology.xml"

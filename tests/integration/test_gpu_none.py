@@ -5,7 +5,8 @@ is the host's or unknown, and never a device's; one that the program gives back 
     test_gpu_none.py WHEN VENDOR"""
 
 from checks import check_complete
-from harness import PROGRAMS, VIRTUAL_DEVICES, VIRTUAL_GPUS, check, check_equal, run_test, run_well, scratch
+from harness import (PROGRAMS, VIRTUAL_DEVICES, VIRTUAL_GPUS, WITHOUT_GPU_MODULES, check, check_equal, run_test, run_well,
+                     scratch)
 from recordings import record_well
 
 DRIVERS = {"cuda": ("libcuda.so.1", "cuInit"), "rocm": ("libhsa-runtime64.so.1", "hsa_init"),
@@ -40,7 +41,7 @@ def no_gpu(when, vendor):
     program = [PROGRAMS / "gpu_none", "loaded" if when == "deviceless" else when, *DRIVERS[vendor]]
     with scratch() as folder:
         devices = {"UCTRACE_TEST_DEVICES": str(folder)} if when == "deviceless" else VIRTUAL_DEVICES
-        environment = {"LD_LIBRARY_PATH": str(VIRTUAL_GPUS), **devices}
+        environment = {"LD_LIBRARY_PATH": str(VIRTUAL_GPUS), **WITHOUT_GPU_MODULES, **devices}
         alone = run_well(program, env=environment)
         result, recording = record_well(folder / "data", program, env=environment)
         check_equal(result.stdout, alone.stdout, "output of the program")

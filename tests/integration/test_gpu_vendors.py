@@ -4,11 +4,13 @@ there may be drivers of all vendors.
 
     test_gpu_vendors.py WHICH UCX
 
-UCX: `cuda`, the UCX with hooks, which asks CUDA's driver; `system`: one that asks nobody."""
+UCX: `cuda`, the UCX with hooks, which asks CUDA's driver; `system`: one that asks nobody; `rocm`: the system's
+with its module for ROCm, which knows what is allocated on a GPU, and no other kind."""
 
 from checks import check_complete
 from gpu_jobs import SHARED_MEMORY, check_messages_lie, record_pair
-from harness import PROGRAMS, VIRTUAL_DEVICES, VIRTUAL_GPUS, check, check_equal, run_test, scratch
+from harness import (PROGRAMS, VIRTUAL_DEVICES, VIRTUAL_GPUS, WITHOUT_GPU_MODULES, check, check_equal, run_test,
+                     scratch)
 from page import make_page
 from plain import read_calls
 from recordings import record_well
@@ -19,6 +21,7 @@ GPUS = 2
 # UCX copies what it takes for the host's: so the CPU must be able to read it.
 SETTINGS = {"VIRTUAL_GPU_READABLE": "1"}
 REACHED_BY_HOST = {"pinned"}  # what UCX does not take for something else
+KNOWN_TO_ROCM = {"device"}
 
 
 def check_devices(recording, vendors):
@@ -92,7 +95,9 @@ def record_over(ucx, which, folder):
         settings = {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", **SETTINGS}
         return record_pair(folder, "gpu_vendors", which, settings=settings)
     command = [PROGRAMS / "gpu_vendors", which, folder / "truth"]
-    environment = {"UCX_TLS": SHARED_MEMORY, "LD_LIBRARY_PATH": str(VIRTUAL_GPUS), **VIRTUAL_DEVICES, **SETTINGS}
+    ways = {"system": {"UCX_TLS": SHARED_MEMORY, **WITHOUT_GPU_MODULES},
+            "rocm": {"UCX_TLS": f"rocm_copy,rocm_ipc,{SHARED_MEMORY}"}}
+    environment = {"LD_LIBRARY_PATH": str(VIRTUAL_GPUS), **ways[ucx], **VIRTUAL_DEVICES, **SETTINGS}
     return record_well(folder / "data", command, env=environment)[1]
 
 
@@ -107,7 +112,8 @@ def vendors(which, ucx):
         check_devices(recording, ["cuda", *used] if ucx == "cuda" else used)  # UCX initialises CUDA
         check_messages_lie(recording, truth)
         check_operations(recording, truth)
-        check_beliefs(recording, truth if ucx == "cuda" else [])  # the other one does not look
+        looked_at = {"cuda": truth, "system": [], "rocm": [row for row in truth if row["kind"] not in KNOWN_TO_ROCM]}
+        check_beliefs(recording, looked_at[ucx])
         check_shown(recording, used, folder)
 
 

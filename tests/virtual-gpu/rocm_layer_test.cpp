@@ -239,3 +239,30 @@ TEST_CASE("rocm layer: GPUs are what they are, however they are counted") {
           EXPECT(kRocm.describe(1, facts) && facts.pci_bus == 0x24 && facts.uuid[0] == 0);
         }) == 0);
 }
+
+TEST_CASE(
+    "virtual ROCm: a copy is over once its signal was looked at often enough, or waited for") {
+  CHECK(run_alone({{"VIRTUAL_GPU_POLLS", "2"}}, [] {
+          const auto agents = start();
+          static char sent[100] = "contents", got[100];
+          void* const device = allocate_on(agents[1]);
+          void* of_agents;
+          DONE(hsa_amd_memory_lock(sent, sizeof sent, nullptr, 0, &of_agents));
+          hsa_signal_t signal;
+          DONE(hsa_signal_create(1, 0, nullptr, &signal));
+          DONE(hsa_amd_memory_async_copy(device, agents[1], of_agents, agents[1], sizeof sent, 0,
+                                         nullptr, signal));
+          EXPECT(hsa_signal_load_scacquire(signal) == 1);
+          EXPECT(hsa_signal_load_scacquire(signal) == 1);
+          EXPECT(hsa_signal_load_scacquire(signal) == 0);
+          hsa_signal_store_screlease(signal, 1);
+          DONE(hsa_amd_memory_async_copy(got, agents[0], device, agents[1], sizeof got, 0, nullptr,
+                                         signal));
+          EXPECT(got[0] == 0);
+          EXPECT(hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+                                           HSA_WAIT_STATE_ACTIVE) == 0);
+          EXPECT(std::strcmp(got, "contents") == 0);
+          DONE(hsa_signal_destroy(signal));
+          EXPECT(hsa_signal_destroy(signal) != HSA_STATUS_SUCCESS);
+        }) == 0);
+}

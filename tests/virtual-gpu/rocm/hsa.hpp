@@ -30,6 +30,9 @@ std::recursive_mutex& runtime_lock();
 // How often it was initialised and not shut down again.
 unsigned& starts();
 
+// Moves bytes, at addresses of the program or of GPUs.
+hsa_status_t copy(void* to, const void* from, std::size_t bytes);
+
 // A function of the runtime: `body` with the lock held, unless it is to fail.
 template <typename Body>
 hsa_status_t run_anytime(const char* function, Body body) {

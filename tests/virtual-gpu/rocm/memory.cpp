@@ -40,9 +40,25 @@ std::map<Address, Address>& agent_addresses() {
   return all;
 }
 
+// Of locked memory, where the program has it.
+Address program_address(const void* pointer) {
+  const Address address = address_of(pointer);
+  for (const auto& [begin, of_agents] : agent_addresses()) {
+    const Allocation* one = memory().find_beginning(begin);
+    if (one != nullptr && address - of_agents < one->bytes) return begin + (address - of_agents);
+  }
+  return address;
+}
+
 std::map<std::uint64_t, std::shared_ptr<Physical>>& handles() {
   static auto& all = *new std::map<std::uint64_t, std::shared_ptr<Physical>>();
   return all;
+}
+
+template <typename Value>
+hsa_status_t put(void* to, Value value) {
+  std::memcpy(to, &value, sizeof value);
+  return HSA_STATUS_SUCCESS;
 }
 
 bool is_on_host(const Allocation& one) {
@@ -88,14 +104,53 @@ VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_agent_iterate_memory_pools(
              [&] { return callback(hsa_amd_memory_pool_t{agent.handle}, data); });
 }
 
-VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t,
+VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t pool,
                                                              hsa_amd_memory_pool_info_t attribute,
                                                              void* value) {
   return run("hsa_amd_memory_pool_get_info", [&] {
-    if (attribute != HSA_AMD_MEMORY_POOL_INFO_SIZE) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
-    std::memcpy(value, &kMemoryBytes, sizeof kMemoryBytes);
-    return HSA_STATUS_SUCCESS;
+    switch (attribute) {
+      case HSA_AMD_MEMORY_POOL_INFO_SEGMENT:
+        return put(value, HSA_AMD_SEGMENT_GLOBAL);
+      case HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS:
+        return put(value, std::uint32_t{is_gpu(agent_of(pool))
+                                            ? HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED
+                                            : HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED});
+      case HSA_AMD_MEMORY_POOL_INFO_SIZE:
+        return put(value, kMemoryBytes);
+      case HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED:
+        return put(value, true);
+      default:
+        return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    }
   });
+}
+
+// All GPUs are behind one switch.
+VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_agent_memory_pool_get_info(
+    hsa_agent_t, hsa_amd_memory_pool_t, hsa_amd_agent_memory_pool_info_t attribute, void* value) {
+  return run("hsa_amd_agent_memory_pool_get_info", [&] {
+    if (attribute != HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO) {
+      return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    }
+    hsa_amd_memory_pool_link_info_t link{};
+    link.link_type = HSA_AMD_LINK_INFO_TYPE_PCIE;
+    return put(value, link);
+  });
+}
+
+// They may use it anyway.
+VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_agents_allow_access(uint32_t, const hsa_agent_t*,
+                                                            const uint32_t*, const void* ptr) {
+  return run("hsa_amd_agents_allow_access", [&] {
+    return memory().find(address_of(ptr)) != nullptr ? HSA_STATUS_SUCCESS
+                                                     : HSA_STATUS_ERROR_INVALID_ALLOCATION;
+  });
+}
+
+// There is no kernel that would take the file.
+VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_portable_export_dmabuf(const void*, size_t, int*,
+                                                               uint64_t*) {
+  return run("hsa_amd_portable_export_dmabuf", [] { return HSA_STATUS_ERROR_OUT_OF_RESOURCES; });
 }
 
 VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t pool,
@@ -161,12 +216,13 @@ VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_pointer_info(const void* ptr, hsa_amd_po
   });
 }
 
+hsa_status_t virtual_gpu::copy(void* to, const void* from, std::size_t bytes) {
+  const CUresult result = memory().copy(program_address(to), program_address(from), bytes);
+  return result == CUDA_SUCCESS ? HSA_STATUS_SUCCESS : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+}
+
 VIRTUAL_HSA_EXPORT hsa_status_t hsa_memory_copy(void* dst, const void* src, size_t size) {
-  return run("hsa_memory_copy", [&] {
-    return memory().copy(address_of(dst), address_of(src), size) == CUDA_SUCCESS
-               ? HSA_STATUS_SUCCESS
-               : HSA_STATUS_ERROR_INVALID_ARGUMENT;
-  });
+  return run("hsa_memory_copy", [&] { return copy(dst, src, size); });
 }
 
 // --- memory of another process

@@ -3,6 +3,8 @@
 #ifndef UCTRACE_VIRTUAL_HSA_EXT_AMD_H
 #define UCTRACE_VIRTUAL_HSA_EXT_AMD_H
 
+#include <stdbool.h>
+
 #include "hsa.h"
 
 #ifdef __cplusplus
@@ -22,7 +24,42 @@ typedef struct hsa_amd_memory_pool_s {
   uint64_t handle;
 } hsa_amd_memory_pool_t;
 
-typedef enum { HSA_AMD_MEMORY_POOL_INFO_SIZE = 2 } hsa_amd_memory_pool_info_t;
+typedef enum {
+  HSA_AMD_MEMORY_POOL_INFO_SEGMENT = 0,
+  HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS = 1,
+  HSA_AMD_MEMORY_POOL_INFO_SIZE = 2,
+  HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED = 5
+} hsa_amd_memory_pool_info_t;
+
+typedef enum { HSA_AMD_SEGMENT_GLOBAL = 0 } hsa_amd_segment_t;
+
+typedef enum {
+  HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED = 2,
+  HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_COARSE_GRAINED = 4
+} hsa_amd_memory_pool_global_flag_t;
+
+typedef enum {
+  HSA_AMD_AGENT_MEMORY_POOL_INFO_ACCESS = 0,
+  HSA_AMD_AGENT_MEMORY_POOL_INFO_NUM_LINK_HOPS = 1,
+  HSA_AMD_AGENT_MEMORY_POOL_INFO_LINK_INFO = 2
+} hsa_amd_agent_memory_pool_info_t;
+
+typedef enum {
+  HSA_AMD_LINK_INFO_TYPE_PCIE = 2,
+  HSA_AMD_LINK_INFO_TYPE_XGMI = 4
+} hsa_amd_link_info_type_t;
+
+typedef struct hsa_amd_memory_pool_link_info_s {
+  uint32_t min_latency;
+  uint32_t max_latency;
+  uint32_t min_bandwidth;
+  uint32_t max_bandwidth;
+  bool atomic_support_32bit;
+  bool atomic_support_64bit;
+  bool coherent_support;
+  hsa_amd_link_info_type_t link_type;
+  uint32_t numa_distance;
+} hsa_amd_memory_pool_link_info_t;
 
 typedef enum {
   HSA_EXT_POINTER_TYPE_UNKNOWN = 0,
@@ -68,6 +105,19 @@ hsa_status_t HSA_API hsa_amd_agent_iterate_memory_pools(
 hsa_status_t HSA_API hsa_amd_memory_pool_get_info(hsa_amd_memory_pool_t pool,
                                                   hsa_amd_memory_pool_info_t attribute,
                                                   void* value);
+hsa_status_t HSA_API hsa_amd_agent_memory_pool_get_info(hsa_agent_t agent,
+                                                        hsa_amd_memory_pool_t memory_pool,
+                                                        hsa_amd_agent_memory_pool_info_t attribute,
+                                                        void* value);
+hsa_status_t HSA_API hsa_amd_agents_allow_access(uint32_t num_agents, const hsa_agent_t* agents,
+                                                 const uint32_t* flags, const void* ptr);
+hsa_status_t HSA_API hsa_amd_memory_async_copy(void* dst, hsa_agent_t dst_agent, const void* src,
+                                               hsa_agent_t src_agent, size_t size,
+                                               uint32_t num_dep_signals,
+                                               const hsa_signal_t* dep_signals,
+                                               hsa_signal_t completion_signal);
+hsa_status_t HSA_API hsa_amd_portable_export_dmabuf(const void* ptr, size_t size, int* dmabuf,
+                                                    uint64_t* offset);
 hsa_status_t HSA_API hsa_amd_memory_pool_allocate(hsa_amd_memory_pool_t pool, size_t size,
                                                   uint32_t flags, void** ptr);
 hsa_status_t HSA_API hsa_amd_memory_pool_free(void* ptr);
