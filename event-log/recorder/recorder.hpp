@@ -132,6 +132,10 @@ struct alignas(128) Lane {
   // not to be recorded (recording.hpp), counted.
   void* reserve_bytes(Stream stream, DropKind kind, std::size_t bytes) {
     if (stream == Stream::events && recording != recording_state()) [[unlikely]] {
+      if (stays_off()) {
+        leave_out(kind);
+        return nullptr;
+      }
       if (!follow_recording(kind)) {
         return nullptr;
       }
@@ -171,6 +175,13 @@ struct alignas(128) Lane {
   ChunkHeader* next_chunk(Stream stream);
   void go_on_in(ChunkHeader* chunk, Stream stream);
   void drop(DropKind kind, DropCause cause);
+  // Recording was off at its last event and has not been switched since: nothing is to be followed.
+  bool stays_off() const { return recording == 0 && recording_seen == recording_state(); }
+  // What is left out moves no position by which the end of a shared tick is told.
+  void leave_out(DropKind kind) {
+    end_shared_tick();
+    ++counters().outside_window[static_cast<std::size_t>(kind)];
+  }
   bool follow_recording(DropKind kind);
 };
 

@@ -268,14 +268,12 @@ bool Lane::follow_recording(DropKind kind) {
   const std::uint64_t state = log::recording_state();
   const bool first = is_fresh(*this);
   bool records = recording != 0;
-  end_shared_tick();  // what is left out moves no position by which its end is told
+  end_shared_tick();
   if (first) {
     follow(*this, state, true);  // the event at hand is not among its counters
     records = recording != 0;
   }
-  if (!records) {
-    ++counters().outside_window[static_cast<std::size_t>(kind)];
-  }
+  if (!records) leave_out(kind);
   if (!first) {
     follow(*this, state, false);
   }
