@@ -7,7 +7,6 @@
 #include <string>
 
 #include "log-merger/findings/finding.hpp"
-#include "log-merger/reports/findings_output.hpp"
 #include "log-merger/summaries/latencies.hpp"
 #include "log-merger/summaries/sums.hpp"
 #include "tests/unit/sample_runs.hpp"
@@ -434,31 +433,6 @@ TEST_CASE("transports that only some opened are told, unless a setting says why"
   set(run, SettingFrom::opened, "tcp", "eth0", 1, 1);
   set(run, SettingFrom::environment, "UCX_TLS", "posix", 3, 1);
   CHECK(said(run, "transports-differ").empty());
-}
-
-TEST_CASE("commands of findings name the folder behind the verb") {
-  Finding finding;
-  finding.command = "report --by pairs";
-  CHECK(command_of(finding, "") == "uctrace report --by pairs");
-  CHECK(command_of(finding, "run1") == "uctrace report run1 --by pairs");
-  finding.command = "info";
-  CHECK(command_of(finding, "'a b'") == "uctrace info 'a b'");
-}
-
-TEST_CASE("findings are printed with what to try, and cut") {
-  Run run = quiet_run(4);
-  set(run, SettingFrom::environment, "UCX_TLS", "tcp", 3, 1);
-  set(run, SettingFrom::environment, "UCX_X", "1", 3, 1);
-  std::ostringstream out;
-  write_findings(out, findings_of(run), {.folder = "d", .limit = 1});
-  CHECK(out.str() ==
-        "Findings\n"
-        " 1. rank 3 has UCX_TLS=tcp, all others none\n"
-        "    try: unless you mean it, set it for all: `-x NAME` of Open MPI, -genv of MPICH, "
-        "--export "
-        "of srun\n"
-        "    see: uctrace info d --list settings  (settings-differ)\n"
-        "(1 more: uctrace report d --findings)\n");
 }
 
 }  // namespace
