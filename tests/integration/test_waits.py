@@ -9,10 +9,12 @@ from recordings import record_well
 
 RANKS = 4
 STENCIL_RANKS = 64
-# The program reads its clock before it enters a call, and may lose its core in between: any wait may differ by
-# so much, but not all of a case.
-READING_NS = 15_000_000
-CLOSE_NS = 200_000
+# The program reads its clock before it enters a call, and may lose its core in between.
+READING_NS = 1_000_000
+# Below it nobody waited on purpose.
+SHORT_NS = 15_000_000
+# Where the program waits beside its cases: before and after one, ranks come as they come.
+BESIDE = ("main", "share", "make_ring", "connect_root")
 # In the end all wait for each other, and nearly all of it comes from one rank's work.
 LEAST_SHARE = 60
 # Kinds that no case of the program asks for may stand beside those that it does, with little time.
@@ -75,23 +77,24 @@ def check_identities(recording):
             check_equal(identity["result"], "holds", f"{identity}")
 
 
+def is_of_case(wait, kind):
+    """Of the call that the case is about."""
+    function = wait["call_site"].split(" ")[0]
+    return wait["kind"] == kind and (kind == "wait_finalize" or function not in BESIDE)
+
+
 def check_waits(case, found, truth):
     kind = CASES[case]
-    long_ones = [row for row in truth if row["ns"] > READING_NS]
+    long_ones = [row for row in truth if row["ns"] > SHORT_NS]
     check(long_ones, f"{case}: nobody waited: {truth}")
-    closest = READING_NS
     for row in long_ones + [row for row in truth if row["ns"] <= 0]:
         ns = sum(
             wait["time_ns"]
             for wait in found["waits"]
-            if (wait["kind"], wait["waiting_rank"], wait["causing_rank"])
-            == (kind, row["waiting"], row["causing"])
+            if is_of_case(wait, kind)
+            and (wait["waiting_rank"], wait["causing_rank"]) == (row["waiting"], row["causing"])
         )
-        off = abs(ns - max(0, row["ns"]))
-        check(off <= READING_NS, f"{case}: {ns} ns, in truth {row}: {found['waits']}")
-        if row["ns"] > 0:
-            closest = min(closest, off)
-    check(closest <= CLOSE_NS, f"{case}: no wait is within {closest} ns of the truth {long_ones}")
+        check(abs(ns - max(0, row["ns"])) <= READING_NS, f"{case}: {ns} ns, in truth {row}: {found['waits']}")
 
 
 # A rank that loses its core between its own reading of the clock and the call says what is not so: a
@@ -109,7 +112,7 @@ def try_case(mpi, case):
     with scratch() as folder:
         job = mpi.job("waits", case, folder / "truth")
         _, recording = record_well(folder / "data", job)
-        found = waits_of(recording, "--by", "pair")
+        found = waits_of(recording)
         of_calls, of_end = truth_of(folder / "truth")
         check_waits(case, found, of_end if case == "finalize" else of_calls)
         check_identities(recording)

@@ -32,12 +32,16 @@ static void compute(int64_t ms) {
   }
 }
 
+// Whoever reads the record tells what a case is about by the function: what it does before and
+// after is not inlined.
+#define APART __attribute__((noinline)) static
+
 // When each rank entered the call that the case is about, the same on all of them.
 struct entered {
   int64_t ns[64];
 };
 
-static struct entered share(int64_t own_ns) {
+APART struct entered share(int64_t own_ns) {
   struct entered all = {{0}};
   MPI_Allgather(&own_ns, 1, MPI_INT64_T, all.ns, 1, MPI_INT64_T, MPI_COMM_WORLD);
   return all;
@@ -263,13 +267,21 @@ static void alltoallv(void) {
 }
 
 // In a ring: who is no neighbour of the late rank does not wait.
-static void neighbours(void) {
+// Connected by a first exchange.
+APART MPI_Comm make_ring(void) {
   const int periodic = 1, out = rank;
   int in[2];
   MPI_Comm ring;
   MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &periodic, 0, &ring);
   MPI_Neighbor_allgather(&out, 1, MPI_INT, in, 1, MPI_INT, ring);
   MPI_Barrier(MPI_COMM_WORLD);
+  return ring;
+}
+
+static void neighbours(void) {
+  const int out = rank;
+  int in[2];
+  MPI_Comm ring = make_ring();
   if (rank == 1) compute(kDelayMs);
   const int64_t at = now_ns();
   MPI_Neighbor_allgather(&out, 1, MPI_INT, in, 1, MPI_INT, ring);
@@ -303,12 +315,18 @@ static void barrier_between(void) {
 }
 
 // From rank 1 to the even ones.
+// Connected by a first broadcast.
+APART void connect_root(MPI_Comm both, int root) {
+  int value = rank;
+  MPI_Bcast(&value, 1, MPI_INT, root, both);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void broadcast_between(void) {
   MPI_Comm both = between_groups();
   int value = rank;
   const int root = rank % 2 == 0 ? 0 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL;
-  MPI_Bcast(&value, 1, MPI_INT, root, both);
-  MPI_Barrier(MPI_COMM_WORLD);
+  connect_root(both, root);
   if (rank == 1) compute(kDelayMs);
   const int64_t at = now_ns();
   MPI_Bcast(&value, 1, MPI_INT, root, both);
