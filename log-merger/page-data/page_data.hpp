@@ -13,7 +13,7 @@
 
 namespace uctrace {
 
-inline constexpr int kPageSchema = 4;
+inline constexpr int kPageSchema = 5;
 
 // So many operations take 5 MiB of a page (docs/performance.md).
 inline constexpr std::uint64_t kPageEvents = 500'000;

@@ -51,9 +51,18 @@ def check_commands(recording, folder, *options):
     return compare_commands(recording, selections)
 
 
+def time_of_messages(recording, words):
+    """Nanoseconds from start to end of those that `uctrace messages` lists, where both are known."""
+    listed = recording.ask("messages", "--format", "json", *(word for word in words if word != "--internal"))
+    check(listed.status == 0, f"messages are not listed: {listed}")
+    times = ((m["t_start_ns"], m["t_end_ns"]) for m in json.loads(listed.stdout)["messages"])
+    return sum(max(0, end - start) for start, end in times if start is not None and end is not None)
+
+
 def compare_commands(recording, selections):
     wrong, shown = [], json.loads(selections.read_text())
     for selection in shown:
+        shown_time = selection.pop("time")
         tool, verb, *words = shlex.split(selection.pop("command"))
         check((tool, verb) == ("uctrace", "report"), f"a command of {tool} {verb}")
         said = recording.ask(verb, "--format", "json", *words)
@@ -69,5 +78,8 @@ def compare_commands(recording, selections):
         }
         if sums != selection:
             wrong.append(f"{' '.join(words)}: page {selection}, command {sums}")
+        listed_time = time_of_messages(recording, words)
+        if shown_time != listed_time:
+            wrong.append(f"{' '.join(words)}: messages took {shown_time} ns in the page, {listed_time} in the command")
     check(not wrong, "\n".join(wrong))
     return shown

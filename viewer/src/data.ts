@@ -120,6 +120,9 @@ export interface Cell {
   class: number;
   messages: number;
   bytes: number;
+  /** Messages of which start and end are known, and nanoseconds from one to the other, of all of these. */
+  timed: number;
+  ns: number;
   transfers: TransferTotals[];
 }
 
@@ -181,7 +184,7 @@ export interface TimeData {
 }
 
 export interface PageData {
-  schema: 4;
+  schema: 5;
   run: Run;
   processes: Process[];
   devices: Devices;

@@ -35,7 +35,7 @@ import { unpack, type Packed, type PackedColumn, type PackedTable } from './pack
 const place = record<Place>({ kind: oneOf<MemoryKind>(...kMemoryKinds), gpu: integer });
 
 const writtenData = record<WrittenData>({
-  schema: oneOf(4),
+  schema: oneOf(5),
   run: record<Run>({
     id: text,
     command: text,

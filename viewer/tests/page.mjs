@@ -60,6 +60,7 @@ function messagesOfPage(data) {
       dst: rank(cell.dst),
       messages: cell.messages,
       bytes: cell.bytes,
+      time: cell.ns,
       mpi: data.classes[cell.class].mpi,
       path: data.classes[cell.class].path
         .map((step, hop) => ({ ...step, ...cell.transfers[hop] }))
@@ -68,6 +69,15 @@ function messagesOfPage(data) {
 }
 
 const kFieldOf = { transfers: 'count', wire_bytes: 'wire_bytes' };
+
+/** Of a message that the page or `uctrace messages` tells. */
+function ofMessage(message, measure) {
+  if (measure === 'bytes') return message.bytes;
+  if (measure === 'messages') return message.messages ?? 1;
+  if (message.time !== undefined) return message.time;
+  const [start, end] = [message.t_start_ns, message.t_end_ns];
+  return start === null || end === null ? 0 : Math.max(0, end - start);
+}
 
 /** "source>destination" -> sum, for pairs with any. */
 function expectedPairs(messages, { mpi, transport }, measure) {
@@ -79,7 +89,7 @@ function expectedPairs(messages, { mpi, transport }, measure) {
     if (measure in kFieldOf) {
       for (const step of steps) addTo(sums, pair, step[kFieldOf[measure]]);
     } else if (transport === undefined || steps.length > 0) {
-      addTo(sums, pair, measure === 'bytes' ? message.bytes : (message.messages ?? 1));
+      addTo(sums, pair, ofMessage(message, measure));
     }
   }
   return sums;
@@ -136,7 +146,7 @@ const totalOf = (sums) => [...sums.values()].reduce((sum, value) => sum + value,
 
 async function checkMeasures(report, messages, filter, source) {
   await report.choose(filter);
-  for (const measure of ['bytes', 'messages', 'transfers', 'wire_bytes']) {
+  for (const measure of ['bytes', 'messages', 'transfers', 'wire_bytes', 'time']) {
     await report.measure(measure);
     const expected = expectedPairs(messages, filter, measure);
     const what = `${measure} with ${JSON.stringify(filter)} against ${source}`;
@@ -273,7 +283,7 @@ async function checkMessages(page, folder) {
   const template = readFileSync(options.template, 'utf8');
   await checkMessage(page, folder, 'empty.html', template, /holds no run/);
   const bad = fill(template, { schema: 1 });
-  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 4, found 1/);
+  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 5, found 1/);
 }
 
 async function checkCommand(page, folder, data) {
