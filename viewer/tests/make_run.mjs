@@ -292,6 +292,7 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500, gpus = 0 }
     ],
     comparison: makeComparison(ranks),
     served: false,
+    tiles: null,
     waits: kWaitNames,
     ...makeTime({ classes, cells, duration, slabs, limit, processes: ranks }),
   };

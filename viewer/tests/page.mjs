@@ -4,10 +4,11 @@
 //   node page.mjs [--template FILE.html]       the empty page, filled with an invented run (default)
 //   node page.mjs --page FILE.html [--messages FILE.json]
 //                                              a real report, also against `uctrace messages`
+//   --tiles DIR                                a folder of `uctrace view --tiles`, and nothing else
 //   --selections FILE.json [--filters NAME,...]
 //                                              what the page sums up under many filters, or these,
 //                                              and the command that it shows for each
-//   --part gpus                                only what is shown of GPUs
+//   --part gpus|tiles                          only what is shown of GPUs; only a page with tiles
 //   --screenshot FILE.png  --dark              a picture; dark
 //   --ranks N  --gpus N                        an invented run of N ranks, N GPUs on each host
 //
@@ -25,6 +26,7 @@ import { checkGpus } from './gpus.mjs';
 import { emptyRun, makeRun, resolved, written } from './make_run.mjs';
 import { checkComparison, checkFindings, checkSectionBar } from './sections.mjs';
 import { writeSelections } from './selections.mjs';
+import { checkFolder, checkTiles } from './tiles.mjs';
 import { checkSmall, checkViews } from './views.mjs';
 
 const kViewer = new URL('..', import.meta.url);
@@ -37,6 +39,7 @@ const { values: options } = parseArgs({
     selections: { type: 'string' },
     filters: { type: 'string' },
     part: { type: 'string' },
+    tiles: { type: 'string' },
     screenshot: { type: 'string' },
     dark: { type: 'boolean', default: false },
     ranks: { type: 'string', default: '6' },
@@ -357,6 +360,8 @@ async function checkPage(report, listed) {
 }
 
 async function check(context, folder) {
+  if (options.tiles !== undefined) return checkFolder(context, resolve(options.tiles));
+  if (options.part === 'tiles') return checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
   const problems = [];
   const page = await openPage(context, makePageFile(folder), problems);
   const data = resolved(JSON.parse(await page.locator('#uctrace-data').textContent()));
@@ -375,6 +380,7 @@ async function check(context, folder) {
     await checkSmallRuns(page, folder);
     await checkGpuRun(page, folder);
     await checkMessages(page, folder);
+    await checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
   }
   assert.deepEqual(problems, [], 'no errors in the page and no requests');
 }
