@@ -1,11 +1,12 @@
 """Pages of recordings in a real browser (viewer/tests/page.mjs)."""
 
 import base64
+import itertools
 import json
 import shlex
 import zlib
 
-from harness import BUILD_ROOT, SKIPPED, Skip, check, need, run
+from harness import BUILD_ROOT, SKIPPED, Skip, check, check_equal, need, run
 
 # Where the page was built, with the packages that drive the browser.
 PAGE_TEST = BUILD_ROOT / "viewer" / "npm" / "tests" / "page.mjs"
@@ -33,6 +34,24 @@ def packed_column(data, table, column):
                         for row in range(rows)]
             at += rows * one["bytes"]
     raise AssertionError(f"the page has no {table}.{column}")
+
+
+def packed_rows(packed, table):
+    """The rows of a packed table, as dictionaries, of any coding."""
+    planes, at = zlib.decompress(base64.b64decode(packed["deflated"])), 0
+    check_equal((len(planes), zlib.adler32(planes)), (packed["bytes"], packed["adler32"]), "packed bytes")
+    for described in packed["tables"]:
+        rows, columns = described["rows"], {}
+        for one in described["columns"]:
+            values = [sum(planes[at + plane * rows + row] << 8 * plane for plane in range(one["bytes"]))
+                      for row in range(rows)]
+            at += rows * one["bytes"]
+            if one["signed"]:
+                values = [-(value + 1) // 2 if value % 2 else value // 2 for value in values]
+            columns[one["name"]] = list(itertools.accumulate(values)) if one["differences"] else values
+        if described["name"] == table:
+            return [dict(zip(columns, row)) for row in zip(*columns.values())]
+    raise AssertionError(f"there is no {table}")
 
 
 def in_browser(*options):
