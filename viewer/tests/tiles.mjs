@@ -37,8 +37,8 @@ class TiledPage {
     await this.page.goto(this.address + hash);
     await this.page.locator('html[data-ready]').waitFor();
     await this.page.waitForFunction(() => {
-      const note = document.querySelector('[data-testid="timeline-tiles"]');
-      return note.hidden || !note.textContent.includes('Loading');
+      const textOf = (name) => document.querySelector(`[data-testid="${name}"]`).textContent;
+      return textOf('timeline-level') !== '' && !textOf('timeline-tiles').includes('Loading');
     });
   }
   async at({ from, to }) {
@@ -48,7 +48,7 @@ class TiledPage {
   /** How many operations the search finds. */
   async find(query) {
     await this.page.getByTestId('timeline-find').fill(query);
-    await this.page.waitForTimeout(400);
+    await this.page.waitForFunction(() => document.querySelector('[data-testid="timeline-found"]').textContent !== '');
     const said = await this.text('timeline-found');
     const count = /^([\d,]+) found/.exec(said)?.[1] ?? '0';
     return { said, count: Number(count.replaceAll(',', '')) };
