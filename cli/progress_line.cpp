@@ -54,6 +54,11 @@ void ProgressLine::read(const char* table, std::size_t rows, std::size_t of) {
                    static_cast<double>(rows) / kMillion, static_cast<double>(of) / kMillion));
 }
 
+void ProgressLine::wrote(const char* files, std::size_t written, std::size_t of) {
+  if (!progress_ || !is_time()) return;
+  show(fmt::format("uctrace: writing {}, {} of {}", files, written, of));
+}
+
 void ProgressLine::show(const Progress::Now& now) {
   if (!is_time()) return;
   const double seconds = std::chrono::duration<double>(Clock::now() - begun_).count();

@@ -20,6 +20,9 @@ class ProgressLine {
   // So many rows of a table that is gone through were read.
   void read(const char* table, std::size_t rows, std::size_t of);
 
+  // So many files of those that are made were written.
+  void wrote(const char* files, std::size_t written, std::size_t of);
+
   // Before anything else is said.
   void erase();
 

@@ -1,7 +1,9 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <iostream>
 #include <optional>
@@ -12,13 +14,16 @@
 
 #include "cli/data-folder/shown_folder.hpp"
 #include "cli/data-folder/store_place.hpp"
+#include "cli/failure_text.hpp"
 #include "cli/measured_run.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/run_loader.hpp"
 #include "cli/serving/http_server.hpp"
 #include "cli/serving/page_server.hpp"
 #include "cli/serving/port.hpp"
 #include "cli/serving/stop_signals.hpp"
 #include "cli/terminal.hpp"
+#include "cli/tile_folder.hpp"
 #include "cli/verbs.hpp"
 #include "event-log/reader/error.hpp"
 #include "log-merger/diff/diff.hpp"
@@ -26,6 +31,7 @@
 #include "log-merger/folder/data_files.hpp"
 #include "log-merger/folder/new_file.hpp"
 #include "log-merger/page-data/page_data.hpp"
+#include "log-merger/parallel/workers.hpp"
 
 // The built page, carried in this program by page_template.S.
 extern "C" const char uctrace_page_html_start[];
@@ -101,6 +107,7 @@ fs::path default_page(const DataChoice& data) {
 
 PageOptions options_of(const ViewCommand& command) {
   PageOptions options = command.page;
+  options.limit = command.limit.value_or(kPageEvents);
   options.folder = shown_folder(command.data);
   options.served = command.serve;
   return options;
@@ -123,9 +130,36 @@ ordered_json comparison_of(const diff::RunMeasures& earlier, const RowSource& ro
                    diff::compare(earlier, now), kPageChanges);
 }
 
+std::string_view page_template() { return {uctrace_page_html_start, uctrace_page_html_end}; }
+
 std::string page_of(const RowSource& rows, const PageOptions& options) {
-  const std::string_view page(uctrace_page_html_start, uctrace_page_html_end);
-  return insert_page_data(page, page_data(rows, options));
+  return insert_page_data(page_template(), page_data(rows, options));
+}
+
+void write_tiles(const RowSource& rows, PageOptions options, const ViewCommand& command) {
+  TileFolder folder(command.output);
+  ProgressLine line;
+  TileOptions& tiles = options.tiles.emplace();
+  tiles.operations = command.limit.value_or(kTileOperations);
+  const auto& [threads, memory_bytes] = std::pair(command.data.threads, command.data.memory_bytes);
+  if (memory_bytes != 0) tiles.memory_bytes = std::min(tiles.memory_bytes, memory_bytes / 2);
+  tiles.workers = Workers(threads == 0 ? usable_cpus() : threads);
+  tiles.write = [&](std::size_t number, const std::string& script) {
+    folder.write_tile(number, script);
+  };
+  tiles.progress = [&](std::size_t written, std::size_t of) { line.wrote("tiles", written, of); };
+  const nlohmann::ordered_json data = page_data(rows, options);
+  line.erase();
+  folder.publish(insert_page_data(with_tiles_allowed(page_template()), data));
+}
+
+// Of a page that takes long to open.
+void tell_long_page(const std::string& html) {
+  constexpr std::size_t kMegabyte = 1'000'000, kLong = 25 * kMegabyte;
+  if (html.size() <= kLong) return;
+  warn(fmt::format("the page has {} MB", html.size() / kMegabyte),
+       "it may be slow to open; uctrace view --tiles writes a small page, and the operations in "
+       "files of their own; --limit N puts fewer into the page");
 }
 
 void require_sense(const ViewCommand& command) {
@@ -133,6 +167,16 @@ void require_sense(const ViewCommand& command) {
     throw Error({.what = "--output " + command.output.string(),
                  .why = "with --serve no file is written",
                  .to_do = "leave out one of the two"});
+  }
+  if (command.tiles && command.serve) {
+    throw Error({.what = "--tiles",
+                 .why = "with --serve no file is written",
+                 .to_do = "leave out one of the two"});
+  }
+  if (command.tiles && (command.output.empty() || command.output == "-")) {
+    throw Error({.what = "--tiles",
+                 .why = "it writes a folder, and none is named",
+                 .to_do = "name one with -o DIR"});
   }
   if (!command.serve && command.port != 0) {
     throw Error({.what = "--port " + std::to_string(command.port),
@@ -178,10 +222,16 @@ int run(const ViewCommand& command) {
   tell_run(command.data, made, [&](std::ostream& out, const RowSource& rows) {
     if (earlier) options.comparison = comparison_of(*earlier, rows, command);
     if (command.serve) return serve_page(rows, options, command.port);
+    if (command.tiles) return write_tiles(rows, options, command);
     out << page_of(rows, options);
   });
   if (command.serve) return kOk;
+  if (command.tiles) {
+    std::cout << (command.output / "index.html").string() << '\n';
+    return kOk;
+  }
   const std::string html = std::move(made).str();
+  tell_long_page(html);
   if (command.output == "-") {
     std::cout << html;
     return kOk;

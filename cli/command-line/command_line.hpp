@@ -148,8 +148,10 @@ struct ViewCommand {
   std::filesystem::path output;  // empty = report.html in the folder, "-" = standard output
   std::filesystem::path before;  // data of an earlier run to compare with; empty: none
   PageOptions page;
-  bool serve = false;    // over HTTP, in place of a file
-  std::size_t port = 0;  // 0: any that is free
+  std::optional<std::uint64_t> limit;  // of operations in the page, or in a tile
+  bool tiles = false;                  // a folder, of which `output` is the name
+  bool serve = false;                  // over HTTP, in place of a file
+  std::size_t port = 0;                // 0: any that is free
 };
 struct ExportCommand {
   DataChoice data;

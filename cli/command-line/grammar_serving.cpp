@@ -28,15 +28,19 @@ void Grammar::add_view() {
   add_data(verb, view_.data);
   add_job(verb, view_.data);
   add_path(verb, "-o,--output", view_.output, "FILE",
-           "The page, - for standard output [DIR/report.html]");
+           "The page, - for standard output [DIR/report.html]; with --tiles, the folder");
   add_path(verb, "--before", view_.before, "DIR",
            "Folder with the data of an earlier run, to compare with");
+  verb.add_flag("--tiles", view_.tiles,
+                "Write a folder: a page, and all operations in files that it loads when the reader "
+                "zooms in");
   verb.add_flag("--serve", view_.serve,
                 "Serve the page on this machine, and a page of each span that is asked for, in "
                 "place of a file");
   add_number(verb, "--port", view_.port, "Port of --serve [any that is free]");
-  add_number(verb, "--limit", view_.page.limit,
-             fmt::format("Operations in full detail [{}]", kPageEvents));
+  add_number(verb, "--limit", view_.limit,
+             fmt::format("Operations in full detail [{}]; with --tiles, in each file [{}]",
+                         kPageEvents, kTileOperations));
   add_span(verb, view_.page.from_ns, view_.page.to_ns);
 }
 

@@ -354,6 +354,10 @@ const std::map<std::string, VerbText> kVerbTexts = {
                       "network, and prints its name.",
                       "With --before, the page also says what changed since an earlier run, as "
                       "uctrace diff does.",
+                      "With --tiles, a folder is written: index.html, a page with the sums of the "
+                      "whole run, and tiles, files with all operations, of which it loads those "
+                      "of the visible time. It opens from disk, too. An older such folder is "
+                      "replaced; a folder that holds anything else is refused.",
                       "With --serve, no file is written: the page is served on 127.0.0.1, under an "
                       "address that cannot be guessed and is printed, until SIGINT or SIGTERM. It "
                       "then has a link to a page of the visible time alone. From another "
@@ -362,6 +366,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
                    {"uctrace view --from 1.2s --to 1.3s", "a tenth of a second, in full detail"},
                    {"uctrace view run1 -o - | ssh laptop 'cat > run1.html'", "send it elsewhere"},
                    {"uctrace view after --before before", "and what changed"},
+                   {"uctrace view --tiles -o tiles", "all operations of a long run, in a folder"},
                    {"uctrace view --serve --port 8123", "of a run with very many messages"}},
       .exit_status = kReaderStatus}},
     {"export",

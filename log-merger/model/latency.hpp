@@ -1,4 +1,4 @@
-// Classes of latencies, in which sums of messages keep them, and what is known of a message's.
+// How long messages took, and classes of latencies, in which sums of messages keep these.
 //
 // The latency of a message is the time from when both of its sides were there, the later of the
 // start of its send and the post of its receive, until it had arrived; of a one-sided operation
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "log-merger/model/durations.hpp"
 #include "log-merger/model/model.hpp"
 
 namespace uctrace {
@@ -40,6 +41,13 @@ inline std::optional<std::uint64_t> latency_of(const Message& message) {
   if (message.t_start_ns < 0 || message.t_end_ns < 0) return std::nullopt;
   const std::int64_t begin = std::max(message.t_start_ns, message.t_posted_recv_ns);
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, message.t_end_ns - begin));
+}
+
+// From the start of a message to its end, also while it waited for its receive. Clocks of two hosts
+// can set the end before the start: that is 0. nullopt: one of the two is not known.
+inline std::optional<std::uint64_t> time_taken(const Message& message) {
+  if (message.t_start_ns < 0 || message.t_end_ns < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(duration_ns(message.t_start_ns, message.t_end_ns));
 }
 
 }  // namespace uctrace

@@ -47,6 +47,7 @@ struct TrafficCell {
   std::int32_t src_process = -1, dst_process = -1;
   std::uint32_t traffic_class = 0;            // into traffic_classes
   std::uint64_t messages = 0, bytes = 0;      // bytes: payload
+  std::uint64_t timed = 0, ns = 0;            // messages of known duration, and how long they took
   std::uint32_t first_total = 0, totals = 0;  // range in Run::cell_totals: one for each step
 };
 
@@ -74,6 +75,7 @@ struct CallGroup {
 struct CellSlab {
   std::uint32_t slab = 0, cell = 0;
   std::uint64_t messages = 0, bytes = 0;
+  std::uint64_t timed = 0, ns = 0;  // also of what they took after the slab
 };
 
 // Their whole paths, and transfers without a message.

@@ -78,14 +78,16 @@ std::vector<PackedTable> pack_cells(const CellTables& tables) {
                      {"dst", Coding::values, {}},
                      {"class", Coding::values, {}},
                      {"messages", Coding::values, {}},
-                     {"bytes", Coding::values, {}}}};
+                     {"bytes", Coding::values, {}},
+                     {"timed", Coding::values, {}},
+                     {"ns", Coding::values, {}}}};
   PackedTable transfers{"cell_transfers",
                         {{"count", Coding::values, {}},
                          {"bytes", Coding::values, {}},
                          {"wire_bytes", Coding::values, {}}}};
   for (const TrafficCell& cell : tables.cells) {
     append(cells, {cell.src_process, cell.dst_process, cell.traffic_class, number(cell.messages),
-                   number(cell.bytes)});
+                   number(cell.bytes), number(cell.timed), number(cell.ns)});
     for (const CellTotal& total :
          std::span(tables.cell_totals).subspan(cell.first_total, cell.totals)) {
       append(transfers,

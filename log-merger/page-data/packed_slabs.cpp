@@ -9,9 +9,12 @@ PackedTable messages_table(const SlabTables& slabs) {
                     {{"slab", Coding::differences, {}},
                      {"cell", Coding::values, {}},
                      {"messages", Coding::values, {}},
-                     {"bytes", Coding::values, {}}}};
+                     {"bytes", Coding::values, {}},
+                     {"timed", Coding::values, {}},
+                     {"ns", Coding::values, {}}}};
   for (const CellSlab& row : slabs.cell_slabs) {
-    append(table, {row.slab, row.cell, number(row.messages), number(row.bytes)});
+    append(table, {row.slab, row.cell, number(row.messages), number(row.bytes), number(row.timed),
+                   number(row.ns)});
   }
   return table;
 }

@@ -114,6 +114,8 @@ ordered_json pack(const std::vector<PackedTable>& tables) {
   }
   return {{"tables", std::move(described)},
           {"bytes", bytes.size()},
+          {"adler32", adler32(adler32(0, nullptr, 0), reinterpret_cast<const Bytef*>(bytes.data()),
+                              static_cast<uInt>(bytes.size()))},
           {"deflated", base64(deflated(bytes))}};
 }
 

@@ -33,7 +33,7 @@ void append(PackedTable& table, std::initializer_list<std::int64_t> row);
 inline std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 // {"tables": [{"name", "rows", "columns": [{"name", "bytes", "signed", "differences"}]}],
-//  "bytes": of the columns together, "deflated": base64}
+//  "bytes": of the columns together, "adler32": of these, "deflated": base64}
 nlohmann::ordered_json pack(const std::vector<PackedTable>& tables);
 
 }  // namespace uctrace

@@ -12,6 +12,7 @@
 #include "event-log/reader/input_file.hpp"
 #include "log-merger/model/json_text.hpp"
 #include "log-merger/page-data/cells_json.hpp"
+#include "log-merger/page-data/chosen_rows.hpp"
 #include "log-merger/page-data/packed_slabs.hpp"
 #include "log-merger/page-data/page_choice.hpp"
 #include "log-merger/page-data/page_details.hpp"
@@ -93,6 +94,12 @@ ordered_json unrecorded_json(const RowSource& source) {
   return {{"src", names(FacetOf::source)}, {"dst", names(FacetOf::destination)}};
 }
 
+[[noreturn]] void refuse_template(const std::string& why) {
+  throw Error({.what = "cannot make the page",
+               .why = "the template built into this program " + why,
+               .to_do = "build uctrace again from a clean build folder"});
+}
+
 // What the page says over time, and which operations it tells in detail.
 struct PageContents {
   TrafficTables traffic;
@@ -158,18 +165,19 @@ TimeWindow window_of(const Run& run, const PageOptions& options) {
 ordered_json page_data(const RowSource& source, const PageOptions& options) {
   const Run& run = source.run();
   const TimeWindow window = window_of(run, options);
-  PageContents contents = contents_of(source, window, options.limit);
+  PageContents contents = contents_of(source, window, options.tiles ? 0 : options.limit);
   ordered_json time = time_json(run, window, contents);
   const TimeAxis axis = contents.traffic.slabs.axis;
   std::vector<PackedTable> tables = pack_slabs(contents.traffic.slabs);
   const TrafficCells cells(window, std::move(contents.traffic.cells));
   for (PackedTable& table : pack_cells(cells.tables())) tables.push_back(std::move(table));
-  for (PackedTable& table : make_details(source, cells, contents.chosen)) {
-    tables.push_back(std::move(table));
-  }
+  const ChosenRows rows(source, cells, contents.chosen);
+  for (PackedTable& table : make_details(run, cells, rows)) tables.push_back(std::move(table));
   for (PackedTable& table : make_waits(source, window, axis, contents.chosen)) {
     tables.push_back(std::move(table));
   }
+  ordered_json tiles = nullptr;
+  if (options.tiles) tiles = make_tiles(source, window, axis, cells, *options.tiles);
   return {{"schema", kPageSchema},
           {"run", run_json(run)},
           {"processes", processes_json(run)},
@@ -181,12 +189,21 @@ ordered_json page_data(const RowSource& source, const PageOptions& options) {
           {"notes", run.notes},
           {"texts", run.texts.all()},
           {"time", std::move(time)},
+          {"tiles", std::move(tiles)},
           {"waits", wait_names_json()},
           {"packed", pack(tables)},
           {"findings", page_findings_json(source, options.folder)},
           {"protocols", page_protocols_json(source)},
           {"comparison", options.comparison},
           {"served", options.served}};
+}
+
+std::string with_tiles_allowed(std::string_view page_template) {
+  constexpr std::string_view kScripts = "script-src 'unsafe-inline'", kBeside = " 'self'";
+  std::string allowed(page_template);
+  const std::size_t at = allowed.find(kScripts);
+  if (at == std::string::npos) refuse_template("says of no scripts that they may be loaded");
+  return allowed.insert(at + kScripts.size(), kBeside);
 }
 
 bool is_page(const std::filesystem::path& path) {
@@ -211,9 +228,7 @@ std::string insert_page_data(std::string_view page_template, const ordered_json&
     return std::string(page_template.substr(0, tag_end + 1)) + safe_in_script(dump(data)) +
            std::string(page_template.substr(close));
   }
-  throw Error({.what = "cannot make the page",
-               .why = "the template built into this program has no place for data",
-               .to_do = "build uctrace again from a clean build folder"});
+  refuse_template("has no place for data");
 }
 
 }  // namespace uctrace

@@ -9,11 +9,12 @@
 #include <string>
 #include <string_view>
 
+#include "log-merger/page-data/page_tiles.hpp"
 #include "log-merger/row-source/row_source.hpp"
 
 namespace uctrace {
 
-inline constexpr int kPageSchema = 4;
+inline constexpr int kPageSchema = 5;
 
 // So many operations take 5 MiB of a page (docs/performance.md).
 inline constexpr std::uint64_t kPageEvents = 500'000;
@@ -25,11 +26,18 @@ struct PageOptions {
   // With an earlier run: what `uctrace diff` of the two has as JSON; null: with none.
   nlohmann::ordered_json comparison = nullptr;
   bool served = false;  // who serves the page makes it of other spans, too
+  // Writes all operations into tiles; then the page has none of them singly.
+  std::optional<TileOptions> tiles = {};
 };
 
 // Where the run keeps its traffic over time and all of it is asked for, rows are read of what is
-// told in detail alone. Else each row is read once, and these once more.
+// told in detail alone. Else each row is read once, and these once more. Tiles are written before
+// it returns.
 nlohmann::ordered_json page_data(const RowSource& source, const PageOptions& options = {});
+
+// The page template of a page with tiles, which must load scripts that lie beside it: a page that
+// holds all that it shows may not.
+std::string with_tiles_allowed(std::string_view page_template);
 
 // Whether a page of uctrace lies there.
 bool is_page(const std::filesystem::path& path);

@@ -1,11 +1,9 @@
 #include "log-merger/page-data/page_details.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <optional>
-
-#include "log-merger/page-data/message_cells.hpp"
+#include <string>
 
 namespace uctrace {
 namespace {
@@ -18,28 +16,6 @@ std::int64_t since(std::int64_t start, std::int64_t instant) {
   if (instant < 0) return -1;
   return instant >= start ? instant - start : -2 - (start - instant);
 }
-
-// Rows by their numbers, and where each stands among those that are chosen: read in the order of
-// their table.
-class InTableOrder {
- public:
-  explicit InTableOrder(const DetailChoice::Numbers& chosen) : chosen_(chosen) {
-    order_.resize(chosen.size());
-    std::iota(order_.begin(), order_.end(), std::size_t{0});
-    std::sort(order_.begin(), order_.end(),
-              [&](std::size_t a, std::size_t b) { return chosen_[a] < chosen_[b]; });
-  }
-
-  // Calls visit(number, place).
-  template <typename Visit>
-  void each(Visit visit) const {
-    for (const std::size_t place : order_) visit(chosen_[place], place);
-  }
-
- private:
-  const DetailChoice::Numbers& chosen_;
-  std::vector<std::size_t> order_;
-};
 
 // What is said of rows of one kind.
 template <typename Row>
@@ -72,12 +48,10 @@ class Columns {
   }
   PackedTable named(const char* name) && { return {name, std::move(columns_)}; }
 
-  PackedTable make(const char* name, const RowSource& source,
-                   const DetailChoice::Numbers& chosen) && {
-    RowWindow<Row> rows(source, Wanted<Row>::all());
-    make_room(chosen.size());
-    InTableOrder(chosen).each(
-        [&](std::size_t number, std::size_t place) { put(place, rows.row(number), number); });
+  PackedTable make(const char* name, const DetailRows& rows) && {
+    make_room(rows.count(table_of(Row())));
+    rows.each(
+        [this](const Row& row, std::size_t number, std::size_t place) { put(place, row, number); });
     return std::move(*this).named(name);
   }
 
@@ -93,9 +67,8 @@ class Columns {
 
 class DetailBuilder {
  public:
-  DetailBuilder(const RowSource& source, const TrafficCells& cells,
-                const DetailChoice::Chosen& chosen)
-      : source_(source), cells_(cells), chosen_(chosen), cell_of_message_(source, cells, chosen) {}
+  DetailBuilder(const Run& run, const TrafficCells& cells, const DetailRows& rows)
+      : run_(run), cells_(cells), rows_(rows) {}
 
   std::vector<PackedTable> build() const {
     std::vector<PackedTable> tables = {mpi_calls(), ucp_operations(), transfers()};
@@ -104,8 +77,6 @@ class DetailBuilder {
   }
 
  private:
-  const DetailChoice::Numbers& chosen(RowsOf table) const { return chosen_.of(table); }
-
   template <typename Row>
   void add_times(Columns<Row>& columns) const {
     columns.add(
@@ -128,12 +99,12 @@ class DetailBuilder {
   template <typename Row>
   void add_site(Columns<Row>& columns, const char* name, std::int32_t Row::*stack) const {
     columns.add(name, [this, stack](const Row& row, std::size_t) {
-      return static_cast<std::int64_t>(call_site_of(source_.run(), row.*stack));
+      return static_cast<std::int64_t>(call_site_of(run_, row.*stack));
     });
   }
 
   std::int64_t cell_of(std::int64_t message) const {
-    const auto cell = cell_of_message_(message);
+    const auto cell = rows_.cell_of(message);
     return cell ? std::int64_t{*cell} : kCountedNowhere;
   }
 
@@ -152,7 +123,7 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, recv_bytes, "recv_bytes");
     UCTRACE_MEMBER(columns, status, "status");
     add_site(columns, "site", &MpiCallRow::stack);
-    return std::move(columns).make("mpi_calls", source_, chosen(RowsOf::mpi_calls));
+    return std::move(columns).make("mpi_calls", rows_);
   }
 
   PackedTable ucp_operations() const {
@@ -183,7 +154,7 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, gpu, "gpu");
     UCTRACE_MEMBER(columns, believed, "believed");
     add_site(columns, "site", &UcpOperationRow::stack);
-    return std::move(columns).make("ucp_operations", source_, chosen(RowsOf::ucp_operations));
+    return std::move(columns).make("ucp_operations", rows_);
   }
 
   PackedTable transfers() const {
@@ -195,7 +166,7 @@ class DetailBuilder {
     });
     UCTRACE_MEMBER(columns, t_end_from, "end_from");
     columns.add("total", [this](const Transfer& row, std::size_t) {
-      const auto total = cells_.find(row, cell_of_message_(row.message));
+      const auto total = cells_.find(row, rows_.cell_of(row.message));
       return total ? std::int64_t{*total} : kCountedNowhere;
     });
     UCTRACE_MEMBER(columns, peer_process, "peer");
@@ -217,11 +188,10 @@ class DetailBuilder {
     columns.add_wide("remote_address", [](const Transfer& row) { return row.remote_address; });
     UCTRACE_MEMBER(columns, progressed_in, "progressed_in");
     add_way(columns);
-    return std::move(columns).make("transfers", source_, chosen(RowsOf::transfers));
+    return std::move(columns).make("transfers", rows_);
   }
 
   void add_messages(std::vector<PackedTable>& tables) const {
-    const DetailChoice::Numbers& chosen = this->chosen(RowsOf::messages);
     Columns<Message> columns;
     columns.add(
         "id", [](const Message&, std::size_t i) { return static_cast<std::int64_t>(i); },
@@ -263,31 +233,24 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, hops, "hops");
     add_site(columns, "site", &Message::stack);
     add_site(columns, "recv_site", &Message::recv_stack);
-    tables.push_back(std::move(columns).make("messages", source_, chosen));
-    tables.push_back(hops_of(chosen));
+    tables.push_back(std::move(columns).make("messages", rows_));
+    tables.push_back(hops());
   }
 
   // Those of the first message, of the second one, and so on.
-  PackedTable hops_of(const DetailChoice::Numbers& messages) const {
-    const InTableOrder order(messages);
-    std::vector<std::size_t> first_of(messages.size() + 1);  // place of the hops of each
-    {
-      RowWindow<Message> rows(source_, Paths::of_messages());
-      order.each([&](std::size_t number, std::size_t place) {
-        first_of[place + 1] = rows.row(number).hops;
-      });
-    }
+  PackedTable hops() const {
+    std::vector<std::size_t> first_of(rows_.count(RowsOf::messages) + 1);  // hop of each
+    rows_.each([&](const Message& message, std::size_t, std::size_t place) {
+      first_of[place + 1] = message.hops;
+    });
     std::partial_sum(first_of.begin(), first_of.end(), first_of.begin());
     std::int64_t sent_ns = 0;  // of the message whose hops are put
     Columns<Hop> columns = hop_columns(sent_ns);
     columns.make_room(first_of.back());
-    RowWindow<Message> rows(source_, Wanted<Message>::all());
-    Paths paths(source_, Wanted<Hop>::all());
-    order.each([&](std::size_t number, std::size_t place) {
-      const Message& message = rows.row(number);
+    rows_.each_path([&](const Message& message, std::span<const Hop> path, std::size_t place) {
       sent_ns = time_of(message);
       std::size_t at = first_of[place];
-      for (const Hop& hop : paths(message)) columns.put(at++, hop, 0);
+      for (const Hop& hop : path) columns.put(at++, hop, 0);
     });
     return std::move(columns).named("hops");
   }
@@ -314,19 +277,18 @@ class DetailBuilder {
     return columns;
   }
 
-  const RowSource& source_;
+  const Run& run_;
   const TrafficCells& cells_;
-  const DetailChoice::Chosen& chosen_;
-  const MessageCells cell_of_message_;
+  const DetailRows& rows_;
 };
 
 #undef UCTRACE_MEMBER
 
 }  // namespace
 
-std::vector<PackedTable> make_details(const RowSource& source, const TrafficCells& cells,
-                                      const DetailChoice::Chosen& chosen) {
-  return DetailBuilder(source, cells, chosen).build();
+std::vector<PackedTable> make_details(const Run& run, const TrafficCells& cells,
+                                      const DetailRows& rows) {
+  return DetailBuilder(run, cells, rows).build();
 }
 
 }  // namespace uctrace

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "log-merger/page-data/told_waits.hpp"
+
 namespace uctrace {
 namespace {
 
@@ -81,13 +83,6 @@ class WaitedInSlabs {
   std::vector<std::uint64_t> ns_;  // by process, then slab
 };
 
-// One wait as the page tells it. `ns` may have been waiting where `unknown` says why that is open.
-struct ToldWait {
-  std::int64_t call, since_start_ns, ns, cause, kind, unknown;
-
-  auto order() const { return std::tie(call, since_start_ns); }
-};
-
 PackedTable wait_sums_table(const WaitSums& sums) {
   PackedTable table{"wait_sums",
                     {{"process", Coding::differences, {}},
@@ -102,20 +97,6 @@ PackedTable wait_sums_table(const WaitSums& sums) {
   return table;
 }
 
-PackedTable told_waits_table(const std::vector<ToldWait>& waits) {
-  PackedTable table{"waits",
-                    {{"call", Coding::differences, {}},
-                     {"since_start_ns", Coding::values, {}},
-                     {"ns", Coding::values, {}},
-                     {"cause", Coding::values, {}},
-                     {"kind", Coding::values, {}},
-                     {"unknown", Coding::values, {}}}};
-  for (const ToldWait& wait : waits) {
-    append(table, {wait.call, wait.since_start_ns, wait.ns, wait.cause, wait.kind, wait.unknown});
-  }
-  return table;
-}
-
 }  // namespace
 
 std::vector<PackedTable> make_waits(const RowSource& source, const TimeWindow& window,
@@ -125,37 +106,25 @@ std::vector<PackedTable> make_waits(const RowSource& source, const TimeWindow& w
                               Wanted<MpiCallRow>{&MpiCallRow::t_start_ns, &MpiCallRow::t_end_ns});
   WaitSums sums;
   WaitedInSlabs slabs(axis, source.run().processes.size());
-  std::vector<ToldWait> told;
-  const Wanted<Wait> wanted = {&Wait::kind, &Wait::unknown,    &Wait::process, &Wait::cause_process,
-                               &Wait::call, &Wait::t_start_ns, &Wait::ns,      &Wait::unknown_ns};
-  for_each_row(source, wanted, [&](const Wait& wait, std::size_t) {
-    // In a completion data moves.
-    if (!is_waiting(wait.kind)) return;
-    const auto kind = static_cast<std::int64_t>(wait.kind);
-    if (wait.ns > 0 && is_in_totals(wait.kind)) {
-      slabs.add(wait.process, wait.t_start_ns, wait.ns);
-      if (window.takes(wait.t_start_ns)) {
-        WaitSum& sum = sums[{wait.process, wait.cause_process, kind}];
-        ++sum.waits;
-        sum.ns += static_cast<std::uint64_t>(wait.ns);
-      }
-    }
-    const std::int64_t place = place_of(wait.call);
-    if (place < 0) return;
-    const auto add = [&](std::int64_t start_ns, std::int64_t ns, WaitUnknown unknown) {
-      if (ns <= 0) return;
-      const MpiCallRow& call = calls.row(static_cast<std::size_t>(wait.call));
-      // It lies in its call, or the difference may not fit.
-      const std::int64_t inside = std::max(call.t_start_ns, std::min(start_ns, call.t_end_ns));
-      told.push_back({place, inside - call.t_start_ns, ns, wait.cause_process, kind,
-                      static_cast<std::int64_t>(unknown)});
-    };
-    add(wait.t_start_ns, wait.ns, WaitUnknown::none);
-    add(wait.t_start_ns + wait.ns, wait.unknown_ns, wait.unknown);
-  });
-  std::sort(told.begin(), told.end(),
-            [](const ToldWait& a, const ToldWait& b) { return a.order() < b.order(); });
-  return {wait_sums_table(sums), slabs.table(), told_waits_table(told)};
+  ToldWaits told;
+  for_each_row(source, ToldWaits::of_waits() | Wanted<Wait>(&Wait::process),
+               [&](const Wait& wait, std::size_t) {
+                 // In a completion data moves.
+                 if (!is_waiting(wait.kind)) return;
+                 const auto kind = static_cast<std::int64_t>(wait.kind);
+                 if (wait.ns > 0 && is_in_totals(wait.kind)) {
+                   slabs.add(wait.process, wait.t_start_ns, wait.ns);
+                   if (window.takes(wait.t_start_ns)) {
+                     WaitSum& sum = sums[{wait.process, wait.cause_process, kind}];
+                     ++sum.waits;
+                     sum.ns += static_cast<std::uint64_t>(wait.ns);
+                   }
+                 }
+                 const std::int64_t place = place_of(wait.call);
+                 if (place < 0) return;
+                 told.add(place, calls.row(static_cast<std::size_t>(wait.call)), wait);
+               });
+  return {wait_sums_table(sums), slabs.table(), told.table()};
 }
 
 nlohmann::ordered_json wait_names_json() {

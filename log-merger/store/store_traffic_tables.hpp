@@ -67,6 +67,8 @@ struct Table<TrafficCell> {
       column("traffic_class", &Row::traffic_class, "class of the traffic", Unit::traffic_class),
       column("messages", &Row::messages, "how many"),
       column("bytes", &Row::bytes, "their payload", Unit::bytes),
+      column("timed", &Row::timed, "of these, with known start and end"),
+      column("ns", &Row::ns, "from start to end, all of these", Unit::ns),
       column("first_total", &Row::first_total, "its first row of cell_totals", Unit::cell_total),
       column("totals", &Row::totals, "number of its rows of cell_totals"),
   };
@@ -102,6 +104,8 @@ struct Table<CellSlab> {
       column("cell", &Row::cell, "whose messages", Unit::cell),
       column("messages", &Row::messages, "that belong to the slab"),
       column("bytes", &Row::bytes, "their payload", Unit::bytes),
+      column("timed", &Row::timed, "of these, with known start and end"),
+      column("ns", &Row::ns, "from start to end, all of these", Unit::ns),
   };
 };
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "log-merger/model/latency.hpp"
 #include "log-merger/summaries/grouped.hpp"
 
 namespace uctrace {
@@ -63,7 +64,9 @@ void TimeSlabs::add(const Message& message, const TrafficCells::Placed& placed) 
   const std::int64_t time = time_of(message);
   if (time < 0) return;
   const std::uint32_t slab = axis_.slab_of(time);
-  grown_to(messages_, placed.cell).at(slab, sums_) += {1, message.bytes, 0};
+  const auto taken = time_taken(message);
+  grown_to(messages_, placed.cell).at(slab, sums_) +=
+      {1, message.bytes, taken ? 1U : 0U, taken.value_or(0)};
   std::uint32_t total = placed.first_total;
   for (const CellTotal& sum : placed.path) grown_to(totals_, total++).at(slab, sums_) += sum;
   keep_within_bound();
@@ -221,8 +224,8 @@ SlabTables TimeSlabs::tables_of_axis(const Workers& workers) {
 std::vector<CellSlab> TimeSlabs::cell_slabs() const {
   std::vector<CellSlab> rows;
   for (std::uint32_t cell = 0; cell < messages_.size(); ++cell) {
-    messages_[cell].each([&](std::uint32_t slab, const CellTotal& sum) {
-      rows.push_back({slab, cell, sum.count, sum.payload_bytes});
+    messages_[cell].each([&](std::uint32_t slab, const MessageTotal& sum) {
+      rows.push_back({slab, cell, sum.messages, sum.bytes, sum.timed, sum.ns});
     });
   }
   std::sort(rows.begin(), rows.end(), [](const CellSlab& a, const CellSlab& b) {

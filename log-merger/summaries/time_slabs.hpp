@@ -68,7 +68,17 @@ class TimeSlabs {
 
  private:
   static constexpr std::int32_t kCountedNowhere = -1;
-  using Totals = std::vector<SlabSeries<CellTotal>>;
+  struct MessageTotal {
+    std::uint64_t messages = 0, bytes = 0, timed = 0, ns = 0;
+
+    MessageTotal& operator+=(const MessageTotal& more) {
+      messages += more.messages;
+      bytes += more.bytes;
+      timed += more.timed;
+      ns += more.ns;
+      return *this;
+    }
+  };
   // Whose activity: a process, and what it was busy with.
   struct Group {
     std::uint32_t process;
@@ -116,10 +126,10 @@ class TimeSlabs {
   const TimeWindow window_;
   const std::size_t row_budget_;
   TimeAxis axis_;
-  std::size_t sums_ = 0;              // in all series
-  Totals messages_;                   // by cell; wire_bytes is not used
-  Totals totals_;                     // by total
-  std::array<Activity, 3> activity_;  // by layer
+  std::size_t sums_ = 0;                            // in all series
+  std::vector<SlabSeries<MessageTotal>> messages_;  // by cell
+  std::vector<SlabSeries<CellTotal>> totals_;       // by total
+  std::array<Activity, 3> activity_;                // by layer
   std::vector<CallGroup> call_groups_;
   summaries::Numbers<summaries::Key<2>> call_group_numbers_;
 };

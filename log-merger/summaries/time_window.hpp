@@ -44,6 +44,20 @@ inline std::int64_t last_of(const UcpOperationRow& row) { return row.t_end_ns; }
 inline std::int64_t last_of(const Transfer& transfer) { return end_of(transfer); }
 inline std::int64_t last_of(const Message& message) { return message.t_end_ns; }
 
+// What these look at.
+template <typename Row>
+Wanted<Row> times_of() {
+  return {&Row::t_start_ns, &Row::t_end_ns};
+}
+template <>
+inline Wanted<Message> times_of() {
+  return {&Message::t_start_ns, &Message::t_end_ns, &Message::t_posted_recv_ns};
+}
+template <>
+inline Wanted<Transfer> times_of() {
+  return {&Transfer::t_start_ns, &Transfer::t_end_ns, &Transfer::t_complete_ns};
+}
+
 constexpr RowsOf table_of(const MpiCallRow&) { return RowsOf::mpi_calls; }
 constexpr RowsOf table_of(const UcpOperationRow&) { return RowsOf::ucp_operations; }
 constexpr RowsOf table_of(const Transfer&) { return RowsOf::transfers; }

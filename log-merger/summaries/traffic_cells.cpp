@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "log-merger/model/latency.hpp"
 #include "log-merger/model/size_class.hpp"
 
 namespace uctrace {
@@ -189,6 +190,10 @@ std::optional<TrafficCells::Placed> TrafficCells::add(const Message& message,
   TrafficCell& cell = tables_.cells[number];
   ++cell.messages;
   cell.bytes += message.bytes;
+  if (const auto ns = time_taken(message)) {
+    ++cell.timed;
+    cell.ns += *ns;
+  }
   for (std::size_t i = 0; i < path_totals_.size(); ++i) {
     tables_.cell_totals[cell.first_total + i] += path_totals_[i];
   }

@@ -1,11 +1,12 @@
 """Pages of recordings in a real browser (viewer/tests/page.mjs)."""
 
 import base64
+import itertools
 import json
 import shlex
 import zlib
 
-from harness import BUILD_ROOT, SKIPPED, Skip, check, need, run
+from harness import BUILD_ROOT, SKIPPED, Skip, check, check_equal, need, run
 
 # Where the page was built, with the packages that drive the browser.
 PAGE_TEST = BUILD_ROOT / "viewer" / "npm" / "tests" / "page.mjs"
@@ -35,6 +36,24 @@ def packed_column(data, table, column):
     raise AssertionError(f"the page has no {table}.{column}")
 
 
+def packed_rows(packed, table):
+    """The rows of a packed table, as dictionaries, of any coding."""
+    planes, at = zlib.decompress(base64.b64decode(packed["deflated"])), 0
+    check_equal((len(planes), zlib.adler32(planes)), (packed["bytes"], packed["adler32"]), "packed bytes")
+    for described in packed["tables"]:
+        rows, columns = described["rows"], {}
+        for one in described["columns"]:
+            values = [sum(planes[at + plane * rows + row] << 8 * plane for plane in range(one["bytes"]))
+                      for row in range(rows)]
+            at += rows * one["bytes"]
+            if one["signed"]:
+                values = [-(value + 1) // 2 if value % 2 else value // 2 for value in values]
+            columns[one["name"]] = list(itertools.accumulate(values)) if one["differences"] else values
+        if described["name"] == table:
+            return [dict(zip(columns, row)) for row in zip(*columns.values())]
+    raise AssertionError(f"there is no {table}")
+
+
 def in_browser(*options):
     result = run([need("node"), PAGE_TEST, *options], timeout=BROWSER_TIMEOUT_S)
     if result.status == SKIPPED:
@@ -51,9 +70,18 @@ def check_commands(recording, folder, *options):
     return compare_commands(recording, selections)
 
 
+def time_of_messages(recording, words):
+    """Nanoseconds from start to end of those that `uctrace messages` lists, where both are known."""
+    listed = recording.ask("messages", "--format", "json", *(word for word in words if word != "--internal"))
+    check(listed.status == 0, f"messages are not listed: {listed}")
+    times = ((m["t_start_ns"], m["t_end_ns"]) for m in json.loads(listed.stdout)["messages"])
+    return sum(max(0, end - start) for start, end in times if start is not None and end is not None)
+
+
 def compare_commands(recording, selections):
     wrong, shown = [], json.loads(selections.read_text())
     for selection in shown:
+        shown_time = selection.pop("time")
         tool, verb, *words = shlex.split(selection.pop("command"))
         check((tool, verb) == ("uctrace", "report"), f"a command of {tool} {verb}")
         said = recording.ask(verb, "--format", "json", *words)
@@ -69,5 +97,8 @@ def compare_commands(recording, selections):
         }
         if sums != selection:
             wrong.append(f"{' '.join(words)}: page {selection}, command {sums}")
+        listed_time = time_of_messages(recording, words)
+        if shown_time != listed_time:
+            wrong.append(f"{' '.join(words)}: messages took {shown_time} ns in the page, {listed_time} in the command")
     check(not wrong, "\n".join(wrong))
     return shown

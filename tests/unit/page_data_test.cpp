@@ -96,13 +96,17 @@ TEST_SUITE("unit") {
       const PageTables tables = unpack(data["packed"]);
       const auto& slabs = tables.at("slab_cells");
       const auto& paths = tables.at("slab_transfers");
-      std::int64_t bytes = 0, wire_bytes = 0, count = 0;
+      std::int64_t bytes = 0, wire_bytes = 0, count = 0, timed = 0, ns = 0;
       std::map<std::int64_t, std::int64_t> expected, found;
       const auto slab_ns = data["time"]["slab_ns"].get<std::int64_t>();
       for (const Message& message : run.messages) {
         if (message.t_start_ns < 0) continue;
         ++expected[message.t_start_ns / slab_ns];
         bytes += static_cast<std::int64_t>(message.bytes);
+        if (message.t_end_ns >= 0) {
+          ++timed;
+          ns += std::max<std::int64_t>(0, message.t_end_ns - message.t_start_ns);
+        }
         for (std::uint32_t k = 0; k < message.hops; ++k) {
           const Hop& hop = run.hops[message.first_hop + k];
           wire_bytes += static_cast<std::int64_t>(hop.wire_bytes);
@@ -119,6 +123,11 @@ TEST_SUITE("unit") {
       }
       CHECK(found == expected);
       CHECK(sum(slabs.at("bytes")) == bytes);
+      CHECK(timed > 0);
+      for (const auto& table : {slabs, tables.at("cells")}) {
+        CHECK(sum(table.at("timed")) == timed);
+        CHECK(sum(table.at("ns")) == ns);
+      }
       CHECK(sum(paths.at("wire_bytes")) == wire_bytes);
       CHECK(sum(paths.at("count")) == count);
       const auto without = data["time"]["messages_without_time"].get<std::int64_t>();
@@ -172,6 +181,7 @@ TEST_SUITE("unit") {
       CHECK(axis.slab_ns == times * fine_axis.slab_ns);
       for (const auto& [name, column] :
            {std::pair("slab_cells", "bytes"), std::pair("slab_cells", "messages"),
+            std::pair("slab_cells", "timed"), std::pair("slab_cells", "ns"),
             std::pair("slab_transfers", "wire_bytes"), std::pair("slab_transfers", "count")}) {
         std::map<std::int64_t, std::int64_t> expected, found;
         const auto& from = fine.at(name);

@@ -13,9 +13,10 @@ export function readCells(
 ): Cell[] {
   const cells = tableOf(tables, 'cells');
   const transfers = tableOf(tables, 'cell_transfers');
-  const [src, dst, of, messages, bytes] = ['src', 'dst', 'class', 'messages', 'bytes'].map((name) =>
+  const [src, dst, of] = ['src', 'dst', 'class'].map((name) => cells.column(name)) as [Numbers, Numbers, Numbers];
+  const [messages, bytes, timed, ns] = ['messages', 'bytes', 'timed', 'ns'].map((name) =>
     cells.column(name),
-  ) as [Numbers, Numbers, Numbers, Numbers, Numbers];
+  ) as [Numbers, Numbers, Numbers, Numbers];
   const [count, moved, wire] = ['count', 'bytes', 'wire_bytes'].map((name) =>
     transfers.column(name),
   ) as [Numbers, Numbers, Numbers];
@@ -40,6 +41,8 @@ export function readCells(
       class: of[row]!,
       messages: messages[row]!,
       bytes: bytes[row]!,
+      timed: timed[row]!,
+      ns: ns[row]!,
       transfers: path.map((_step, hop) => ({
         count: count[first + hop]!,
         bytes: moved[first + hop]!,

@@ -16,16 +16,22 @@ const kPlaces = [
   ['hops', 'to_'],
 ] as const;
 
-/** Checks that every number of the tables points at something. Throws a DataError. */
-export function checkTables(columns: Columns, tables: Tables): void {
-  const { data } = columns;
-  const inside = (name: string, column: string, limit: number, least = 0) => {
+type Inside = (name: string, column: string, limit: number, least?: number) => void;
+
+function makeInside(tables: Tables): Inside {
+  return (name, column, limit, least = 0) => {
     for (const value of tableOf(tables, name).column(column)) {
       if (value < least || value >= limit) {
         throw new DataError(`data.packed: ${name}.${column} is ${value}, of ${limit}`);
       }
     }
   };
+}
+
+/** Checks that every number of the tables points at something. Throws a DataError. */
+export function checkTables(columns: Columns, tables: Tables): void {
+  const { data } = columns;
+  const inside = makeInside(tables);
   const cells = data.cells.length;
   const totals = columns.transferCount.length;
   inside('slab_cells', 'slab', data.time.slabs);
@@ -57,7 +63,16 @@ export function checkTables(columns: Columns, tables: Tables): void {
         }
       });
   }
-  checkWaits(data, tables, inside);
+  checkWaitSums(data, tables, inside);
+  checkSingles(columns, tables);
+}
+
+/** The same of the operations that are told singly, in the page or in a tile. */
+export function checkSingles(columns: Columns, tables: Tables): void {
+  const { data } = columns;
+  const inside = makeInside(tables);
+  const cells = data.cells.length;
+  const totals = columns.transferCount.length;
   for (const name of ['mpi_calls', 'ucp_operations', 'transfers']) {
     inside(name, 'process', data.processes.length);
   }
@@ -68,11 +83,10 @@ export function checkTables(columns: Columns, tables: Tables): void {
     inside(name, `${end}memory`, kMemoryKinds.length);
     inside(name, `${end}gpu`, data.devices.gpus.length, -1);
   }
+  checkWaits(data, tables, inside);
 }
 
-type Inside = (name: string, column: string, limit: number, least?: number) => void;
-
-function checkWaits(data: PageData, tables: Tables, inside: Inside): void {
+function checkWaitSums(data: PageData, tables: Tables, inside: Inside): void {
   const processes = data.processes.length;
   inside('wait_sums', 'process', processes);
   inside('wait_activity', 'process', processes);
@@ -83,10 +97,16 @@ function checkWaits(data: PageData, tables: Tables, inside: Inside): void {
       throw new DataError(`data.packed: wait_activity row ${row} ends behind the last slab`);
     }
   });
-  for (const name of ['wait_sums', 'waits']) {
-    inside(name, 'cause', processes, -1);
-    inside(name, 'kind', data.waits.kinds.length);
-  }
+  checkWhom(data, inside, 'wait_sums');
+}
+
+function checkWhom({ processes, waits }: PageData, inside: Inside, name: string): void {
+  inside(name, 'cause', processes.length, -1);
+  inside(name, 'kind', waits.kinds.length);
+}
+
+function checkWaits(data: PageData, tables: Tables, inside: Inside): void {
+  checkWhom(data, inside, 'waits');
   inside('waits', 'call', tableOf(tables, 'mpi_calls').rows);
   inside('waits', 'unknown', data.waits.unknown.length);
   tableOf(tables, 'waits')

@@ -4,7 +4,7 @@ import type { PageData, Step } from './data';
 
 /**
  * Cell `c` owns the transfer totals `firstTransfer[c]` to `firstTransfer[c + 1]`, in path order.
- * Counts and bytes are exact up to 2^53.
+ * Counts, bytes and nanoseconds are exact up to 2^53.
  */
 export interface Columns {
   readonly data: PageData;
@@ -16,6 +16,9 @@ export interface Columns {
   readonly cellClass: Int32Array;
   readonly messages: Float64Array;
   readonly bytes: Float64Array;
+  /** Messages whose duration is known, and nanoseconds that these took. */
+  readonly timed: Float64Array;
+  readonly time: Float64Array;
   readonly firstTransfer: Int32Array;
 
   readonly transferStep: Int32Array;
@@ -37,6 +40,8 @@ export function makeColumns(data: PageData): Columns {
     cellClass: Int32Array.from(cells, (cell) => cell.class),
     messages: Float64Array.from(cells, (cell) => cell.messages),
     bytes: Float64Array.from(cells, (cell) => cell.bytes),
+    timed: Float64Array.from(cells, (cell) => cell.timed),
+    time: Float64Array.from(cells, (cell) => cell.ns),
     firstTransfer: new Int32Array(cells.length + 1),
     transferStep: new Int32Array(transfers),
     transferCount: new Float64Array(transfers),

@@ -2,7 +2,7 @@
 
 import type { Columns } from './columns';
 import type { Step } from './data';
-import { cellValues, type Selection } from './filter';
+import { cellValues, kMeasures, timedMessages, type Measure, type Selection } from './filter';
 
 export interface Load {
   count: number;
@@ -26,12 +26,10 @@ export interface ContenderTable {
   at(op: string, transport: string): Load | undefined;
 }
 
-export interface FunctionLoad {
+export interface FunctionLoad extends Record<Measure, number> {
   mpi: string | null;
-  messages: number;
-  bytes: number;
-  transfers: number;
-  wire_bytes: number;
+  /** Messages whose duration is known. */
+  timed: number;
 }
 
 /** One entry per different key: the sum over the selected transfer totals whose step has it. */
@@ -108,7 +106,7 @@ export function listContenders(columns: Columns, selection: Selection): Contende
 }
 
 /**
- * Sums of the four measures per MPI function over `cells` (all when left out). Transfers that serve
+ * Sums of all measures per MPI function over `cells` (all when left out). Transfers that serve
  * no message have no function and count for null.
  */
 export function listFunctions(
@@ -116,19 +114,16 @@ export function listFunctions(
   selection: Selection,
   cells?: readonly number[],
 ): FunctionLoad[] {
-  const messages = cellValues(columns, selection, 'messages');
-  const bytes = cellValues(columns, selection, 'bytes');
-  const transfers = cellValues(columns, selection, 'transfers');
-  const wireBytes = cellValues(columns, selection, 'wire_bytes');
+  const values = kMeasures.map((measure) => [measure, cellValues(columns, selection, measure)] as const);
+  const { messages, transfers } = Object.fromEntries(values) as Record<Measure, Float64Array>;
+  const timed = timedMessages(columns, selection);
   const loads = new Map<string | null, FunctionLoad>();
   const visit = (c: number) => {
     if (!messages[c] && !transfers[c]) return;
     const { mpi } = columns.data.classes[columns.cellClass[c]!]!;
-    const load = loads.get(mpi) ?? { mpi, messages: 0, bytes: 0, transfers: 0, wire_bytes: 0 };
-    load.messages += messages[c]!;
-    load.bytes += bytes[c]!;
-    load.transfers += transfers[c]!;
-    load.wire_bytes += wireBytes[c]!;
+    const load = loads.get(mpi) ?? { mpi, bytes: 0, messages: 0, transfers: 0, wire_bytes: 0, time: 0, timed: 0 };
+    for (const [measure, ofCells] of values) load[measure] += ofCells[c]!;
+    load.timed += timed[c]!;
     loads.set(mpi, load);
   };
   if (cells) cells.forEach(visit);

@@ -120,6 +120,9 @@ export interface Cell {
   class: number;
   messages: number;
   bytes: number;
+  /** Messages of which start and end are known, and nanoseconds from one to the other, of all of these. */
+  timed: number;
+  ns: number;
   transfers: TransferTotals[];
 }
 
@@ -180,8 +183,16 @@ export interface TimeData {
   call_kinds: { mpi: string | null; comm: string | null }[];
 }
 
+/** What is known of the tiles of a page; tile i ends where the next one begins. */
+export interface TilesData {
+  from_ns: number[];
+  operations: number[];
+  /** Of what each packs. */
+  adler32: number[];
+}
+
 export interface PageData {
-  schema: 4;
+  schema: 5;
   run: Run;
   processes: Process[];
   devices: Devices;
@@ -193,6 +204,8 @@ export interface PageData {
   notes: string[];
   texts: string[];
   time: TimeData;
+  /** All operations, in files that the page loads; null: it has its operations in itself. */
+  tiles: TilesData | null;
   /** Names of what the tables of waits number, as docs/waits.md has them. */
   waits: { kinds: string[]; unknown: string[] };
   packed: Packed;

@@ -5,12 +5,12 @@ import type { PageData } from './data';
 import { formatInstant, type Description, type Line } from './describe';
 import type { LayerDetails } from './details';
 import { formatCount, formatDuration } from './format';
-import { callThatEnded, waitsOfCall, type Wait, type Waits } from './waits';
+import { callThatEnded, waitsOfCall, type SingleWaits, type Wait } from './waits';
 
 /** Nothing of a call that did not wait. Kinds are those of docs/waits.md. */
 export function describeWaits(
   data: PageData,
-  waits: Waits,
+  waits: SingleWaits,
   calls: LayerDetails,
   row: number,
 ): Description | undefined {
@@ -22,15 +22,15 @@ export function describeWaits(
   for (const [name, ns] of [['waited', sum(false)], ['may have waited', sum(true)]] as const) {
     if (ns > 0) lines.push([name, `${formatDuration(ns)} (${formatCount(ns)} ns)`]);
   }
-  for (const wait of all) lines.push([waits.kinds[wait.kind]!, waitText(data, waits, calls, wait)]);
+  for (const wait of all) lines.push([data.waits.kinds[wait.kind]!, waitText(data, calls, wait)]);
   return { title: 'Waits of this call', lines };
 }
 
-function waitText(data: PageData, waits: Waits, calls: LayerDetails, wait: Wait): string {
+function waitText(data: PageData, calls: LayerDetails, wait: Wait): string {
   const { from, to, cause, unknown } = wait;
   const whom = cause < 0 ? '' : ` for rank ${processLabel(data, cause)}`;
   const length = `${formatDuration(to - from)} from ${formatInstant(from)}`;
-  if (unknown !== 0) return `perhaps ${length}${whom}: not known (${waits.unknown[unknown]})`;
+  if (unknown !== 0) return `perhaps ${length}${whom}: not known (${data.waits.unknown[unknown]})`;
   const ended = callThatEnded(calls, wait);
   if (ended === undefined) return `${length}${whom}`;
   const name = (column: string) => data.texts[calls.table.column(column)[ended]!] ?? '';

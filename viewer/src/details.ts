@@ -6,7 +6,7 @@ import { tableOf, type Numbers, type Table, type Tables } from './packed';
 import { kLayers, lowerBound, type Layer } from './slabs';
 
 export const kMaxTracks = 6;
-const kTableOf: Record<Layer, string> = {
+export const kTableOf: Record<Layer, string> = {
   mpi: 'mpi_calls',
   ucp: 'ucp_operations',
   uct: 'transfers',

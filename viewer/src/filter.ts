@@ -39,8 +39,14 @@ export interface Filter {
   withoutMessage?: boolean;
 }
 
-export const kMeasures = ['bytes', 'messages', 'transfers', 'wire_bytes'] as const;
+export const kMeasures = ['bytes', 'messages', 'transfers', 'wire_bytes', 'time'] as const;
 export type Measure = (typeof kMeasures)[number];
+/** What counts each message once; the others add up the transfers of its path. */
+export type MessageMeasure = 'bytes' | 'messages' | 'time';
+
+export function isOfMessages(measure: Measure): measure is MessageMeasure {
+  return measure !== 'transfers' && measure !== 'wire_bytes';
+}
 
 /** One flag per cell: its messages count; one per transfer total: it counts. */
 export interface Selection {
@@ -141,14 +147,11 @@ export function select(columns: Columns, filter: Filter): Selection {
 }
 
 /**
- * Per cell: for `bytes` and `messages` the cell's own number if its messages are selected, else 0;
+ * Per cell: for what counts messages the cell's own number if its messages are selected, else 0;
  * for `transfers` and `wire_bytes` the sum over its selected transfer totals.
  */
 export function cellValues(columns: Columns, selection: Selection, measure: Measure): Float64Array {
-  if (measure === 'bytes' || measure === 'messages') {
-    const values = measure === 'bytes' ? columns.bytes : columns.messages;
-    return values.map((value, c) => (selection.cells[c] ? value : 0));
-  }
+  if (isOfMessages(measure)) return ofSelected(columns[measure], selection);
   const { firstTransfer, transferCount, transferWireBytes } = columns;
   const values = measure === 'transfers' ? transferCount : transferWireBytes;
   const sums = new Float64Array(columns.src.length);
@@ -160,6 +163,15 @@ export function cellValues(columns: Columns, selection: Selection, measure: Meas
   return sums;
 }
 
+function ofSelected(values: Float64Array, { cells }: Selection): Float64Array {
+  return values.map((value, c) => (cells[c] ? value : 0));
+}
+
+/** Per cell: the selected messages whose start and end are known, which alone have a time. */
+export function timedMessages(columns: Columns, selection: Selection): Float64Array {
+  return ofSelected(columns.timed, selection);
+}
+
 /** The selected total of every measure. */
 export function totals(columns: Columns, selection: Selection): Record<Measure, number> {
   const sum = (measure: Measure) =>
@@ -169,5 +181,6 @@ export function totals(columns: Columns, selection: Selection): Record<Measure, 
     messages: sum('messages'),
     transfers: sum('transfers'),
     wire_bytes: sum('wire_bytes'),
+    time: sum('time'),
   };
 }

@@ -8,14 +8,16 @@ import licence from '../node_modules/cytoscape/LICENSE?raw';
 import { checkTables } from './check_tables';
 import { makeColumns } from './columns';
 import { DataError, type Page } from './data';
-import { makeDetails } from './details';
 import { element } from './dom';
-import { select, totals } from './filter';
+import { filtersTime, select, totals } from './filter';
+import { loadTile } from './load_tile';
 import type { Context, Note, Panel, Update, View } from './page';
 import { readPage } from './read_page';
-import { endOf, makeTimeAxis } from './slabs';
+import { makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
+import { makeOwnOperations } from './singles';
 import { differInLanesAlone, fromHash, toHash } from './state';
+import { makeTiledOperations } from './tiles';
 import { makeView } from './view';
 import { makeComparison } from './views/comparison';
 import { makeContendersPanel } from './views/contenders_panel';
@@ -48,7 +50,9 @@ function makeContext({ data, tables }: Page): Context {
     columns,
     tables,
     axis,
-    details: makeDetails(data, tables, endOf(axis)),
+    operations: data.tiles
+      ? makeTiledOperations(columns, tables, axis, loadTile)
+      : makeOwnOperations(data, tables, axis),
     waits: makeWaits(data, tables, axis),
     choices: makeChoices(data),
     runTotals: totals(columns, select(columns, {})),
@@ -137,6 +141,10 @@ function showPage(root: HTMLElement, page: Page): void {
     context.tooltip.dock,
   );
   show(panels);
+  // The waits of a chosen time are summed from single ones.
+  context.operations.whenChanged(() => {
+    if (shown?.matrix === 'waits' && filtersTime(shown.filter)) show([matrix]);
+  });
   addShortcuts(context.tooltip, data.devices.gpus.length > 0);
   document.documentElement.dataset['ready'] = 'true';
   window.addEventListener('hashchange', () => {

@@ -18,6 +18,8 @@ export interface PackedTable {
 export interface Packed {
   tables: PackedTable[];
   bytes: number;
+  /** Of these bytes, as zlib's streams end with it. */
+  adler32: number;
   deflated: string;
 }
 
@@ -36,6 +38,10 @@ export class Table {
     return found;
   }
 
+  names(): Iterable<string> {
+    return this.columns.keys();
+  }
+
   /** Two columns that hold the halves of a number of 64 bits, which is told in hexadecimal. */
   wide(name: string, row: number): string {
     const high = this.column(`${name}_high`)[row]!;
@@ -48,10 +54,13 @@ export class Table {
 
 export type Tables = ReadonlyMap<string, Table>;
 
-async function inflate(text: string): Promise<Uint8Array> {
-  const characters = atob(text);
+/** The browser refuses a stream whose bytes have not the checksum at its end. */
+async function inflate({ deflated, adler32 }: Packed): Promise<Uint8Array> {
+  const characters = atob(deflated);
   const bytes = new Uint8Array(characters.length);
   for (let i = 0; i < bytes.length; ++i) bytes[i] = characters.charCodeAt(i);
+  const checksum = bytes.length < 4 ? -1 : new DataView(bytes.buffer).getUint32(bytes.length - 4);
+  if (checksum !== adler32) throw new DataError(`its checksum is ${checksum}, not ${adler32}`);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -87,7 +96,7 @@ function readColumn(column: PackedColumn, rows: number, planes: Uint8Array): Num
 export async function unpack(packed: Packed): Promise<Tables> {
   let bytes: Uint8Array;
   try {
-    bytes = await inflate(packed.deflated);
+    bytes = await inflate(packed);
   } catch (error) {
     throw new DataError(`.packed: cannot be inflated: ${(error as Error).message}`);
   }

@@ -2,12 +2,12 @@
 
 import type { Columns } from './columns';
 import type { PageData } from './data';
-import type { Details } from './details';
 import type { Measure, Selection } from './filter';
 import type { Tables } from './packed';
 import type { Activity, ActivityChoice, TimeAxis } from './slabs';
 import type { Choices } from './choices';
 import type { Look } from './look';
+import type { Operations } from './singles';
 import type { State } from './state';
 import type { Tooltip } from './views/tooltip';
 import type { Waits } from './waits';
@@ -18,7 +18,7 @@ export interface Context {
   readonly columns: Columns;
   readonly tables: Tables;
   readonly axis: TimeAxis;
-  readonly details: Details;
+  readonly operations: Operations;
   readonly waits: Waits;
   readonly choices: Choices;
   /** Totals of all messages and of the transfers that serve them, unfiltered. */

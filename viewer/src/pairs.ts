@@ -1,11 +1,14 @@
 // The pairs of ranks that carry most: what stands beside the matrix.
 
 import type { Columns } from './columns';
-import { cellValues, kMeasures, type Measure, type Selection } from './filter';
+import { cellValues, kMeasures, timedMessages, type Measure, type Selection } from './filter';
 import { rowOf, type Matrix, type Square } from './matrix';
 import type { View } from './page';
 
-export interface PairLoad extends Square, Record<Measure, number> {}
+export interface PairLoad extends Square, Record<Measure, number> {
+  /** Messages whose duration is known. */
+  timed: number;
+}
 
 export interface LargestPairs {
   /** In order of falling value in the matrix; equal ones by source, then by destination. */
@@ -33,13 +36,16 @@ export function largestPairs(
   for (const index of positive.slice(0, limit)) {
     const row = Math.floor(index / axis.side);
     const column = index % axis.side;
-    loads.set(index, { row, column, bytes: 0, messages: 0, transfers: 0, wire_bytes: 0 });
+    loads.set(index, { row, column, bytes: 0, messages: 0, transfers: 0, wire_bytes: 0, time: 0, timed: 0 });
   }
   const { src, dst } = columns;
   const ofCells = kMeasures.map((measure) => cellValues(columns, selection, measure));
+  const timed = timedMessages(columns, selection);
   for (let c = 0; c < src.length; ++c) {
     const load = loads.get(rowOf(axis, src[c]!) * axis.side + rowOf(axis, dst[c]!));
-    if (load) kMeasures.forEach((measure, m) => (load[measure] += ofCells[m]![c]!));
+    if (!load) continue;
+    kMeasures.forEach((measure, m) => (load[measure] += ofCells[m]![c]!));
+    load.timed += timed[c]!;
   }
   return { pairs: [...loads.values()], count: positive.length };
 }

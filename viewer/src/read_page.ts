@@ -25,6 +25,7 @@ import {
   type Role,
   type Run,
   type Step,
+  type TilesData,
   type TimeData,
   type TrafficClass,
   type WrittenClass,
@@ -34,8 +35,21 @@ import { unpack, type Packed, type PackedColumn, type PackedTable } from './pack
 
 const place = record<Place>({ kind: oneOf<MemoryKind>(...kMemoryKinds), gpu: integer });
 
+const packed = record<Packed>({
+  tables: list(
+    record<PackedTable>({
+      name: text,
+      rows: count,
+      columns: list(record<PackedColumn>({ name: text, bytes: count, signed: flag, differences: flag })),
+    }),
+  ),
+  bytes: count,
+  adler32: count,
+  deflated: text,
+});
+
 const writtenData = record<WrittenData>({
-  schema: oneOf(4),
+  schema: oneOf(5),
   run: record<Run>({
     id: text,
     command: text,
@@ -134,20 +148,9 @@ const writtenData = record<WrittenData>({
     details_to_ns: count,
     call_kinds: list(record({ mpi: nullable(text), comm: nullable(text) })),
   }),
+  tiles: nullable(record<TilesData>({ from_ns: list(count), operations: list(count), adler32: list(count) })),
   waits: record<PageData['waits']>({ kinds: list(text), unknown: list(text) }),
-  packed: record<Packed>({
-    tables: list(
-      record<PackedTable>({
-        name: text,
-        rows: count,
-        columns: list(
-          record<PackedColumn>({ name: text, bytes: count, signed: flag, differences: flag }),
-        ),
-      }),
-    ),
-    bytes: count,
-    deflated: text,
-  }),
+  packed,
   findings: list(
     record<Finding>({
       rule: text,
@@ -188,6 +191,25 @@ function checkDevices({ classes, devices: { gpus, nics, gpu_nic } }: PageData): 
   });
 }
 
+function checkTiles({ tiles, time }: PageData): void {
+  if (tiles === null) return;
+  const { from_ns, operations, adler32 } = tiles;
+  const isInOrder = from_ns.every((from, i) => (i === 0 ? from === time.from_ns : from > from_ns[i - 1]!));
+  const count = from_ns.length;
+  if (count > 0 && isInOrder && operations.length === count && adler32.length === count) return;
+  throw new DataError('.tiles: they do not follow each other');
+}
+
+/** What a file of a tile holds. */
+export interface WrittenTile {
+  schema: 5;
+  run: string;
+  tile: number;
+  packed: Packed;
+}
+/** Throws a DataError. */
+export const writtenTile = record<WrittenTile>({ schema: oneOf(5), run: text, tile: count, packed });
+
 /** Puts the steps into the paths of the classes, which share them. */
 function withPaths({ steps, classes }: WrittenData): TrafficClass[] {
   return classes.map((each, index) => ({
@@ -214,6 +236,7 @@ export async function readPage(json: string): Promise<Page> {
     const tables = await unpack(written.packed);
     const data = { ...written, classes, cells: readCells(tables, classes, written.processes.length) };
     checkDevices(data);
+    checkTiles(data);
     return { data, tables };
   } catch (error) {
     throw located('data', error);

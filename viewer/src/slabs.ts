@@ -3,7 +3,7 @@
 
 import type { Columns } from './columns';
 import type { PageData, TimeData } from './data';
-import { filtersMessages, filtersPath, type Filter, type Measure, type Selection } from './filter';
+import { filtersMessages, filtersPath, isOfMessages, type Filter, type Measure, type Selection } from './filter';
 import { tableOf, type Numbers, type Table, type Tables } from './packed';
 
 /** Slab i is [from + i * slab, from + (i + 1) * slab), in nanoseconds of the run. */
@@ -73,6 +73,8 @@ export function columnsWithin(
   const sums = {
     messages: new Float64Array(columns.messages.length),
     bytes: new Float64Array(columns.bytes.length),
+    timed: new Float64Array(columns.timed.length),
+    time: new Float64Array(columns.time.length),
     transferCount: new Float64Array(columns.transferCount.length),
     transferBytes: new Float64Array(columns.transferBytes.length),
     transferWireBytes: new Float64Array(columns.transferWireBytes.length),
@@ -88,6 +90,8 @@ export function columnsWithin(
   add(tableOf(tables, 'slab_cells'), 'cell', [
     ['messages', sums.messages],
     ['bytes', sums.bytes],
+    ['timed', sums.timed],
+    ['ns', sums.time],
   ]);
   add(tableOf(tables, 'slab_transfers'), 'total', [
     ['count', sums.transferCount],
@@ -97,6 +101,14 @@ export function columnsWithin(
   return { ...columns, ...sums };
 }
 
+const kColumnOf: Record<Measure, string> = {
+  bytes: 'bytes',
+  messages: 'messages',
+  transfers: 'count',
+  wire_bytes: 'wire_bytes',
+  time: 'ns',
+};
+
 /** Per slab: the sum of the measure over what is selected. One scan of the rows. */
 export function density(
   tables: Tables,
@@ -105,10 +117,10 @@ export function density(
   measure: Measure,
 ): Float64Array {
   const sums = new Float64Array(axis.slabs);
-  const ofMessages = measure === 'bytes' || measure === 'messages';
+  const ofMessages = isOfMessages(measure);
   const table = tableOf(tables, ofMessages ? 'slab_cells' : 'slab_transfers');
   const keys = table.column(ofMessages ? 'cell' : 'total');
-  const values = table.column(measure === 'transfers' ? 'count' : measure);
+  const values = table.column(kColumnOf[measure]);
   const slab = table.column('slab');
   const flags = ofMessages ? selection.cells : selection.transfers;
   for (let row = 0; row < table.rows; ++row) {

@@ -1,8 +1,8 @@
 // Time waited from rank to rank: what the matrix shows of waits. tests/waits.test.ts holds it to plain sums.
 
-import type { Details } from './details';
 import type { PageData } from './data';
 import type { Filter } from './filter';
+import type { Singles } from './singles';
 import type { Waits } from './waits';
 
 /** Waits with one process that waited, one that was waited for, and one kind; `src` and `dst` as a matrix has them. */
@@ -14,7 +14,7 @@ export interface WaitCells {
   readonly kind: Float64Array;
   readonly ns: Float64Array;
   readonly count: Float64Array;
-  /** The chosen time is left out of account: not all of its waits are in the page singly. */
+  /** The chosen time is left out of account: not all of its waits are told singly. */
   readonly ofAllTimes: boolean;
 }
 
@@ -30,10 +30,10 @@ interface Sum {
  * Of the filter, rank, host and time count: a wait is selected with the rank, or a process of the host, at
  * either end, if it begins in the time. Other choices are of messages, which most waits have none of.
  */
-export function selectWaits(data: PageData, waits: Waits, details: Details, filter: Filter): WaitCells {
+export function selectWaits(data: PageData, waits: Waits, singles: Singles, filter: Filter): WaitCells {
   const known = filter.from === undefined && filter.to === undefined;
-  const inDetail = !known && (filter.to ?? Infinity) <= detailsTo(data);
-  const sums = known || !inDetail ? sumsOfAll(waits) : sumsWithin(waits, details, filter);
+  const inDetail = !known && (filter.from ?? -Infinity) >= singles.from && (filter.to ?? Infinity) <= singles.to;
+  const sums = known || !inDetail ? sumsOfAll(waits) : sumsWithin(waits, singles, filter);
   const hasHost = (process: number, host: string) => data.processes[process]?.host === host;
   const { rank, host } = filter;
   const chosen = sums.filter(
@@ -52,10 +52,6 @@ export function selectWaits(data: PageData, waits: Waits, details: Details, filt
   };
 }
 
-function detailsTo({ time }: PageData): number {
-  return time.embedded === time.events ? Infinity : time.details_to_ns;
-}
-
 function sumsOfAll({ sums }: Waits): Sum[] {
   const [src, dst, kind, count, ns] = ['process', 'cause', 'kind', 'waits', 'ns'].map((name) => sums.column(name));
   return Array.from({ length: sums.rows }, (_, row) => ({
@@ -68,8 +64,9 @@ function sumsOfAll({ sums }: Waits): Sum[] {
 }
 
 /** From the single waits; MPI_Finalize is in no sum. */
-function sumsWithin({ single, kinds, waited }: Waits, { layers }: Details, { from = 0, to = Infinity }: Filter): Sum[] {
-  const calls = layers[0]!;
+function sumsWithin({ kinds, waited }: Waits, { details, waits }: Singles, { from = 0, to = Infinity }: Filter): Sum[] {
+  const calls = details.layers[0]!;
+  const single = waits.table;
   const process = calls.table.column('process');
   const [call, since, ns, cause, kind, unknown] = [
     'call', 'since_start_ns', 'ns', 'cause', 'kind', 'unknown',
@@ -96,7 +93,7 @@ export function describeWaitCells({ ns, count, ofAllTimes }: WaitCells, { sums }
   if (ns.length === 0 && sums.rows === 0) return 'No rank is known to have waited for another one.';
   const all = count.reduce((sum, n) => sum + n, 0);
   const time = ofAllTimes
-    ? ' The chosen time is not taken into account: not all of its operations are in this page singly.'
+    ? ' The chosen time is not taken into account: not all of its operations are loaded.'
     : '';
   if (ns.length === 0) return `The filter selects no wait.${time}`;
   return (

@@ -1,5 +1,5 @@
 // Who waited for whom (docs/waits.md): sums by pair of processes, when each process waited, and the
-// waits of the MPI calls that are in the page singly.
+// waits of the MPI calls that are told singly.
 
 import type { PageData } from './data';
 import type { LayerDetails } from './details';
@@ -13,11 +13,6 @@ export interface Waits {
   readonly unknown: readonly string[];
   /** `wait_sums`: by the process that waited, the one that it waited for, and kind. */
   readonly sums: Table;
-  /** `waits`, and of each row of `mpi_calls` its first one, with the end behind the last. */
-  readonly single: Table;
-  readonly firstOfCall: Uint32Array;
-  /** Columns of `single`, which is read for each call that is drawn. */
-  readonly parts: Record<'since' | 'ns' | 'cause' | 'kind' | 'unknown', Numbers>;
   /** Nanoseconds that each process waited, over time. */
   readonly busy: Pyramid;
   /** Of each process: how long it waited, and how long others waited for it. */
@@ -25,9 +20,34 @@ export interface Waits {
   readonly caused: Float64Array;
 }
 
+/** The waits of the calls that are told singly. */
+export interface SingleWaits {
+  /** `waits`, and of each row of `mpi_calls` its first one, with the end behind the last. */
+  readonly table: Table;
+  readonly firstOfCall: Uint32Array;
+  /** Columns of the table, which is read for each call that is drawn. */
+  readonly parts: Record<'since' | 'ns' | 'cause' | 'kind' | 'unknown', Numbers>;
+}
+
+export function makeSingleWaits(tables: Tables): SingleWaits {
+  const table = tableOf(tables, 'waits');
+  const call = table.column('call');
+  const calls = tableOf(tables, 'mpi_calls').rows;
+  return {
+    table,
+    firstOfCall: Uint32Array.from({ length: calls + 1 }, (_, row) => lowerBound(call, row)),
+    parts: {
+      since: table.column('since_start_ns'),
+      ns: table.column('ns'),
+      cause: table.column('cause'),
+      kind: table.column('kind'),
+      unknown: table.column('unknown'),
+    },
+  };
+}
+
 export function makeWaits(data: PageData, tables: Tables, axis: TimeAxis): Waits {
   const sums = tableOf(tables, 'wait_sums');
-  const single = tableOf(tables, 'waits');
   const processes = data.processes.length;
   const [waited, caused] = [new Float64Array(processes), new Float64Array(processes)];
   const [process, cause, ns] = columnsOf(sums, 'process', 'cause', 'ns');
@@ -35,21 +55,10 @@ export function makeWaits(data: PageData, tables: Tables, axis: TimeAxis): Waits
     waited[process![row]!]! += ns![row]!;
     if (cause![row]! >= 0) caused[cause![row]!]! += ns![row]!;
   }
-  const call = single.column('call');
-  const calls = tableOf(tables, 'mpi_calls').rows;
   return {
     kinds: data.waits.kinds,
     unknown: data.waits.unknown,
     sums,
-    single,
-    firstOfCall: Uint32Array.from({ length: calls + 1 }, (_, row) => lowerBound(call, row)),
-    parts: {
-      since: single.column('since_start_ns'),
-      ns: single.column('ns'),
-      cause: single.column('cause'),
-      kind: single.column('kind'),
-      unknown: single.column('unknown'),
-    },
     busy: makePyramid(waitedInSlabs(tableOf(tables, 'wait_activity'), processes, axis), processes),
     waited,
     caused,
@@ -95,7 +104,7 @@ export interface Wait {
 }
 
 /** Of a row of `mpi_calls`, in the order of their start. */
-export function waitsOfCall({ parts, firstOfCall }: Waits, calls: LayerDetails, row: number): Wait[] {
+export function waitsOfCall({ parts, firstOfCall }: SingleWaits, calls: LayerDetails, row: number): Wait[] {
   const { since, ns, cause, kind, unknown } = parts;
   return Array.from({ length: firstOfCall[row + 1]! - firstOfCall[row]! }, (_, index) => {
     const at = firstOfCall[row]! + index;

@@ -3,7 +3,7 @@
 
 import { choicesOf, choiceWords, kChoices, processLabel } from './choices';
 import { kUnknownProcess, type PageData } from './data';
-import { filtersPath, filtersTime, type Filter, type Measure } from './filter';
+import { filtersPath, filtersTime, isOfMessages, type Filter, type Measure, type MessageMeasure } from './filter';
 import { formatBytes, formatCount, formatDuration, formatExactBytes, formatShortCount } from './format';
 import type { Axis } from './matrix';
 import { processesOf } from './matrix';
@@ -13,6 +13,7 @@ export const kMeasureNames: Record<Measure, string> = {
   messages: 'messages',
   transfers: 'transfers',
   wire_bytes: 'wire bytes',
+  time: 'time of messages',
 };
 
 export const kNotKnown = 'not known';
@@ -26,19 +27,38 @@ function nounFor(measure: Measure, value: number): string {
   return value === 1 ? noun : `${noun}s`;
 }
 
-/** "1.50 KiB", "1,234" */
+/** "1,234 ns"; beyond 2^53 the page's sums are no longer exact. */
+function formatExactTime(ns: number): string {
+  return `${ns > Number.MAX_SAFE_INTEGER ? 'about ' : ''}${formatCount(ns)} ns`;
+}
+
+/** Of `timed` messages that took `ns` together. */
+export function formatMeanTime(ns: number, timed: number): string {
+  return timed === 0 ? '–' : formatDuration(Math.round(ns / timed));
+}
+
+/** What the time of messages leaves out; nothing where all have one. */
+export function describeUntimed(untimed: number): string {
+  if (untimed === 0) return '';
+  return `Of ${formatCount(untimed)} ${nounFor('messages', untimed)} start or end is not known: no time counts for ${untimed === 1 ? 'it' : 'them'}.`;
+}
+
+/** "1.50 KiB", "1,234", "12.3 µs" */
 export function formatValue(measure: Measure, value: number): string {
+  if (measure === 'time') return formatDuration(value);
   return countsBytes(measure) ? formatBytes(value) : formatCount(value);
 }
 
-/** "1.50 KiB", "1.23 k" */
+/** "1.50 KiB", "1.23 k", "12.3 µs" */
 export function formatShortValue(measure: Measure, value: number): string {
+  if (measure === 'time') return formatDuration(value);
   return countsBytes(measure) ? formatBytes(value) : formatShortCount(value);
 }
 
-/** "1,536 B", "1,234 messages" */
+/** "1,536 B", "1,234 messages", "12,345 ns" */
 export function formatExactValue(measure: Measure, value: number): string {
   if (countsBytes(measure)) return formatExactBytes(value);
+  if (measure === 'time') return formatExactTime(value);
   return `${formatCount(value)} ${nounFor(measure, value)}`;
 }
 
@@ -60,7 +80,7 @@ export function wordsOf(measure: Measure): ValueWords {
 export const kWaitWords: ValueWords = {
   name: 'time waited',
   short: formatDuration,
-  exact: (ns) => `${formatCount(ns)} ns`,
+  exact: formatExactTime,
 };
 
 /** "3", "8–11" where ranks share a row, "unknown" */
@@ -87,17 +107,26 @@ function messageWords(data: PageData, filter: Filter): string {
   return words.length === 0 ? '' : ` ${words.join(', ')}`;
 }
 
+const kMessageSums: Record<MessageMeasure, string> = {
+  bytes: 'Payload of the messages',
+  messages: 'Number of messages',
+  time: 'Time that the messages',
+};
+const kMessageRules: Record<MessageMeasure, string> = {
+  bytes: '; each message counts once',
+  messages: '',
+  time: ' took from start to end, added up',
+};
+
 /** Says in one sentence what the measure adds up under the filter. */
 export function describe(data: PageData, filter: Filter, measure: Measure): string {
   const which = messageWords(data, filter);
   const qualified = which || (filtersPath(filter) ? '' : ' of the run');
-  if (measure === 'bytes' || measure === 'messages') {
-    const what = measure === 'bytes' ? 'Payload of the messages' : 'Number of messages';
+  if (isOfMessages(measure)) {
     const path = filtersPath(filter)
       ? `${which ? ',' : ''} whose path uses ${pathWords(filter, 'at least one')}`
       : '';
-    const once = measure === 'bytes' ? '; each message counts once' : '';
-    return `${what}${qualified}${path}${once}.`;
+    return `${kMessageSums[measure]}${qualified}${path}${kMessageRules[measure]}.`;
   }
   const transfers = filtersPath(filter) ? `${pathWords(filter, 'each')}` : 'every transfer';
   const what =

@@ -56,12 +56,15 @@ function randomRun(random: Random): PageData {
     const index = upTo(random, classes.length);
     const isMessage = classes[index]!.reason === null;
     const messages = isMessage ? upTo(random, 9) : 0;
+    const timed = upTo(random, messages + 1);
     return {
       src: upTo(random, base.processes.length + 1) - 1,
       dst: upTo(random, base.processes.length + 1) - 1,
       class: index,
       messages,
       bytes: messages * upTo(random, 999),
+      timed,
+      ns: timed * upTo(random, 9999),
       transfers: classes[index]!.path.map(() => {
         const count = upTo(random, 3);
         return { count, bytes: count * upTo(random, 999), wire_bytes: count * upTo(random, 999) };
@@ -129,10 +132,12 @@ function naive(data: PageData, filter: Filter) {
   const value = (cell: Cell, measure: Measure) => {
     if (measure === 'bytes') return counts(cell) ? cell.bytes : 0;
     if (measure === 'messages') return counts(cell) ? cell.messages : 0;
+    if (measure === 'time') return counts(cell) ? cell.ns : 0;
     const field = measure === 'transfers' ? 'count' : 'wire_bytes';
     return transfers(cell).reduce((sum, totals) => sum + totals[field], 0);
   };
-  return { transfers, value };
+  const timed = (cell: Cell) => (counts(cell) ? cell.timed : 0);
+  return { transfers, value, timed };
 }
 
 const sum = (values: number[]) => values.reduce((total, value) => total + value, 0);
@@ -187,6 +192,7 @@ describe('kernels equal their definitions', () => {
           for (const measure of kMeasures) {
             expect(loads[measure]).toBe(sum(cells.map((cell) => oracle.value(cell, measure))));
           }
+          expect(loads.timed).toBe(sum(cells.map(oracle.timed)));
         }
       }
     }
@@ -251,6 +257,7 @@ describe('kernels equal their definitions', () => {
         for (const row of rows) {
           const cells = data.cells.filter((cell) => data.classes[cell.class]!.mpi === row.mpi);
           expect(row[measure]).toBe(sum(cells.map((cell) => oracle.value(cell, measure))));
+          expect(row.timed).toBe(sum(cells.map(oracle.timed)));
         }
       }
     }

@@ -8,7 +8,7 @@ const kWindows = [
   { width: 1920, height: 950 },
 ];
 
-/** What the tooltip must say of a pair: part and name -> the four numbers; no messages of a path. */
+/** What the tooltip must say of a pair: part and name -> its numbers; no messages of a path. */
 function expectedDetails(data, src, dst) {
   const lines = new Map();
   const add = (part, name, numbers) => {
@@ -24,15 +24,21 @@ function expectedDetails(data, src, dst) {
     if (reason !== null || cell.src !== src || cell.dst !== dst) continue;
     const count = cell.transfers.reduce((sum, t) => sum + t.count, 0);
     const wireBytes = cell.transfers.reduce((sum, t) => sum + t.wire_bytes, 0);
-    const numbers = [cell.messages, cell.bytes, count, wireBytes];
+    const numbers = [cell.messages, cell.bytes, count, wireBytes, cell.ns, cell.timed];
     add('all', 'all', numbers);
     add('mpi', mpi ?? 'not known', numbers);
     cell.transfers.forEach((t, hop) => {
       if (t.count > 0)
-        add('transport', path[hop].transport, [null, t.bytes, t.count, t.wire_bytes]);
+        add('transport', path[hop].transport, [null, t.bytes, t.count, t.wire_bytes, null, null]);
     });
   }
-  return lines;
+  return new Map([...lines].map(([key, numbers]) => [key, withMeanTime(numbers)]));
+}
+
+/** The last number is how many messages have a time. */
+function withMeanTime(numbers) {
+  const [time, timed] = numbers.slice(-2);
+  return [...numbers.slice(0, -2), ...(timed > 0 ? [time, time / timed] : [null, null])];
 }
 
 async function shownDetails(root) {

@@ -5,7 +5,7 @@
 import { pathToFileURL } from 'node:url';
 
 import { gpuRoute, kNoDevices, makeGpuNode } from './make_gpus.mjs';
-import { kWaitNames, makeTime } from './make_time.mjs';
+import { kWaitNames, makeTime, timesOf } from './make_time.mjs';
 import { unpackTables } from './pack.mjs';
 
 /** A small generator of repeatable random numbers in [0, 1) (an LCG modulo 2^32). */
@@ -122,6 +122,7 @@ class RunMaker {
       }),
       messages,
       bytes: messages * size,
+      ...timesOf(messages),
       transfers: path.map((hop) => totalsOf(hop, route, messages, size)),
     });
   }
@@ -142,6 +143,7 @@ class RunMaker {
       class: this.#classOf({ ...none, reason, path: [hop] }),
       messages: 0,
       bytes: 0,
+      ...timesOf(0),
       transfers: [{ count, bytes: 0, wire_bytes: 40 * count }],
     });
   }
@@ -214,7 +216,7 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500, gpus = 0 }
   const duration = 8412345678;
   const { classes, cells } = run;
   return {
-    schema: 4,
+    schema: 5,
     run: {
       id: '5f0c2a91e7d34b68',
       command: `mpirun -np ${ranks} ./heat --grid 2048x2048 --steps 400`,
@@ -290,6 +292,7 @@ export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500, gpus = 0 }
     ],
     comparison: makeComparison(ranks),
     served: false,
+    tiles: null,
     waits: kWaitNames,
     ...makeTime({ classes, cells, duration, slabs, limit, processes: ranks }),
   };

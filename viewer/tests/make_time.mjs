@@ -6,6 +6,14 @@ import { pack, packTable } from './pack.mjs';
 const kMpiNs = 3000;
 const kUcpNs = 9000;
 const kUctNs = 4000;
+
+/** Of the k-th message of a cell: of every fifth, the end is not known. */
+const durationOf = (k) => (k % 5 === 4 ? -1 : kUcpNs);
+/** What a cell of so many messages says of their time. */
+export const timesOf = (messages) => {
+  const timed = messages - Math.floor(messages / 5);
+  return { timed, ns: timed * kUcpNs };
+};
 const kKinds = ['tag', 'am', 'stream', 'put', 'get', 'atomic'];
 const kMatches = ['exact', 'inferred', 'ambiguous', 'unmatched'];
 const kRoles = ['data', 'control', 'staging'];
@@ -71,7 +79,7 @@ export function makeTime({ classes, cells, duration, slabs, limit, processes }) 
     const found = callKinds.findIndex((kind) => kind.mpi === mpi && kind.comm === comm);
     return found < 0 ? callKinds.push({ mpi, comm }) - 1 : found;
   };
-  const slabCells = new Sums(['slab', 'cell'], ['messages', 'bytes']);
+  const slabCells = new Sums(['slab', 'cell'], ['messages', 'bytes', 'timed', 'ns']);
   const slabTransfers = new Sums(['slab', 'total'], ['count', 'bytes', 'wire_bytes']);
   const activity = { mpi: new Sums(...kActivity), ucp: new Sums(...kActivity), uct: new Sums(...kActivity) };
   const busy = (layer, process, key, slab, ns) =>
@@ -88,7 +96,10 @@ export function makeTime({ classes, cells, duration, slabs, limit, processes }) 
     for (let k = 0; k < count; ++k) {
       const at = Math.floor(((k + shift) / count) * duration * 0.9 + 0.05 * duration);
       const slab = Math.floor(at / slab_ns);
-      if (cell.messages) slabCells.add([slab, index], [1, part(cell.bytes, k)]);
+      if (cell.messages) {
+        const ns = durationOf(k);
+        slabCells.add([slab, index], [1, part(cell.bytes, k), Number(ns >= 0), Math.max(0, ns)]);
+      }
       cell.transfers.forEach((sums, step) => {
         const values = [sums.count, sums.bytes, sums.wire_bytes].map((value) => part(value, k));
         if (values[0] > 0) slabTransfers.add([slab, total + step], values);
@@ -181,7 +192,7 @@ function makeDetails(events, classes, cells, id) {
       append(messages, {
         ...common,
         id: message,
-        duration_ns: kUcpNs,
+        duration_ns: durationOf(k),
         sent: 1,
         receive_posted_ns: -2 - kUcpNs,
         cell: index,
@@ -268,7 +279,7 @@ function cellTables(cells) {
   const columns = (rows, names) =>
     Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])]));
   return {
-    cells: columns(cells, ['src', 'dst', 'class', 'messages', 'bytes']),
+    cells: columns(cells, ['src', 'dst', 'class', 'messages', 'bytes', 'timed', 'ns']),
     cell_transfers: columns(
       cells.flatMap(({ transfers }) => transfers),
       ['count', 'bytes', 'wire_bytes'],

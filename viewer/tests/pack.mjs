@@ -36,7 +36,9 @@ export function pack(tables) {
     };
   });
   const whole = Buffer.concat(parts);
-  return { tables: described, bytes: whole.length, deflated: deflateSync(whole).toString('base64') };
+  const deflated = deflateSync(whole);
+  const adler32 = deflated.readUInt32BE(deflated.length - 4);
+  return { tables: described, bytes: whole.length, adler32, deflated: deflated.toString('base64') };
 }
 
 /** {table: {column: [numbers]}} of the tables that are named, read without the code of the page. */

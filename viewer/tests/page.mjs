@@ -4,10 +4,11 @@
 //   node page.mjs [--template FILE.html]       the empty page, filled with an invented run (default)
 //   node page.mjs --page FILE.html [--messages FILE.json]
 //                                              a real report, also against `uctrace messages`
+//   --tiles DIR                                a folder of `uctrace view --tiles`, and nothing else
 //   --selections FILE.json [--filters NAME,...]
 //                                              what the page sums up under many filters, or these,
 //                                              and the command that it shows for each
-//   --part gpus                                only what is shown of GPUs
+//   --part gpus|tiles                          only what is shown of GPUs; only a page with tiles
 //   --screenshot FILE.png  --dark              a picture; dark
 //   --ranks N  --gpus N                        an invented run of N ranks, N GPUs on each host
 //
@@ -25,6 +26,7 @@ import { checkGpus } from './gpus.mjs';
 import { emptyRun, makeRun, resolved, written } from './make_run.mjs';
 import { checkComparison, checkFindings, checkSectionBar } from './sections.mjs';
 import { writeSelections } from './selections.mjs';
+import { checkFolder, checkTiles } from './tiles.mjs';
 import { checkSmall, checkViews } from './views.mjs';
 
 const kViewer = new URL('..', import.meta.url);
@@ -37,6 +39,7 @@ const { values: options } = parseArgs({
     selections: { type: 'string' },
     filters: { type: 'string' },
     part: { type: 'string' },
+    tiles: { type: 'string' },
     screenshot: { type: 'string' },
     dark: { type: 'boolean', default: false },
     ranks: { type: 'string', default: '6' },
@@ -60,6 +63,7 @@ function messagesOfPage(data) {
       dst: rank(cell.dst),
       messages: cell.messages,
       bytes: cell.bytes,
+      time: cell.ns,
       mpi: data.classes[cell.class].mpi,
       path: data.classes[cell.class].path
         .map((step, hop) => ({ ...step, ...cell.transfers[hop] }))
@@ -68,6 +72,15 @@ function messagesOfPage(data) {
 }
 
 const kFieldOf = { transfers: 'count', wire_bytes: 'wire_bytes' };
+
+/** Of a message that the page or `uctrace messages` tells. */
+function ofMessage(message, measure) {
+  if (measure === 'bytes') return message.bytes;
+  if (measure === 'messages') return message.messages ?? 1;
+  if (message.time !== undefined) return message.time;
+  const [start, end] = [message.t_start_ns, message.t_end_ns];
+  return start === null || end === null ? 0 : Math.max(0, end - start);
+}
 
 /** "source>destination" -> sum, for pairs with any. */
 function expectedPairs(messages, { mpi, transport }, measure) {
@@ -79,7 +92,7 @@ function expectedPairs(messages, { mpi, transport }, measure) {
     if (measure in kFieldOf) {
       for (const step of steps) addTo(sums, pair, step[kFieldOf[measure]]);
     } else if (transport === undefined || steps.length > 0) {
-      addTo(sums, pair, measure === 'bytes' ? message.bytes : (message.messages ?? 1));
+      addTo(sums, pair, ofMessage(message, measure));
     }
   }
   return sums;
@@ -136,7 +149,7 @@ const totalOf = (sums) => [...sums.values()].reduce((sum, value) => sum + value,
 
 async function checkMeasures(report, messages, filter, source) {
   await report.choose(filter);
-  for (const measure of ['bytes', 'messages', 'transfers', 'wire_bytes']) {
+  for (const measure of ['bytes', 'messages', 'transfers', 'wire_bytes', 'time']) {
     await report.measure(measure);
     const expected = expectedPairs(messages, filter, measure);
     const what = `${measure} with ${JSON.stringify(filter)} against ${source}`;
@@ -273,7 +286,7 @@ async function checkMessages(page, folder) {
   const template = readFileSync(options.template, 'utf8');
   await checkMessage(page, folder, 'empty.html', template, /holds no run/);
   const bad = fill(template, { schema: 1 });
-  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 4, found 1/);
+  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 5, found 1/);
 }
 
 async function checkCommand(page, folder, data) {
@@ -347,6 +360,8 @@ async function checkPage(report, listed) {
 }
 
 async function check(context, folder) {
+  if (options.tiles !== undefined) return checkFolder(context, resolve(options.tiles));
+  if (options.part === 'tiles') return checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
   const problems = [];
   const page = await openPage(context, makePageFile(folder), problems);
   const data = resolved(JSON.parse(await page.locator('#uctrace-data').textContent()));
@@ -365,6 +380,7 @@ async function check(context, folder) {
     await checkSmallRuns(page, folder);
     await checkGpuRun(page, folder);
     await checkMessages(page, folder);
+    await checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
   }
   assert.deepEqual(problems, [], 'no errors in the page and no requests');
 }

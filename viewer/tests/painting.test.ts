@@ -20,7 +20,8 @@ describe('stripes', () => {
   const colour = pixel([1, 2, 3]);
 
   it.each([20, 31, 300, 301, 302, 303])('from %i on fill half of their box, and nothing outside of it', (left) => {
-    const canvas = new PixelCanvas(kWidth, kHeight, 1, 10, [255, 255, 255]);
+    const canvas = new PixelCanvas(kWidth, kHeight, 1, 10);
+    canvas.clear([255, 255, 255]);
     const [right, top, bottom] = [left + 40, 22, 30];
     canvas.hatch(left, top, right, bottom, colour, kPeriod);
     const marked = [...canvas.pixels.keys()].filter((at) => canvas.pixels[at] === colour);
@@ -35,7 +36,8 @@ describe('stripes', () => {
   });
 
   it('stay apart where pixels are large', () => {
-    const canvas = new PixelCanvas(kWidth, kHeight, 0.25, 0, [255, 255, 255]);
+    const canvas = new PixelCanvas(kWidth, kHeight, 0.25, 0);
+    canvas.clear([255, 255, 255]);
     canvas.hatch(0, 0, 4 * kWidth, 4 * kHeight, colour, kPeriod);
     expect([...canvas.pixels].some((value) => value !== colour)).toBe(true);
     expect([...canvas.pixels].some((value) => value === colour)).toBe(true);

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 
-const kMeasures = ['bytes', 'messages', 'transfers', 'wire_bytes'];
+const kMeasures = ['bytes', 'messages', 'transfers', 'wire_bytes', 'time'];
 
 async function readSelection(report) {
   const sums = {};

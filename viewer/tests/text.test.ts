@@ -94,7 +94,7 @@ describe('state in the address', () => {
       opened: ['node1'],
       only: '0-3,7 & more',
     };
-    const look = { zoom: { from: 1100, to: 1700 }, kept: { layer: 'uct', row: 7 } } as const;
+    const look = { zoom: { from: 1100, to: 1700 }, kept: { layer: 'uct', process: 2, start: 1234, place: 1 } } as const;
     const state = { filter, measure: 'transfers', scale: 'linear', matrix: 'waits', lanes, look } as const;
     expect(fromHash(`#${toHash(state, run.run.id)}`, choices, axis, run)).toEqual(state);
     expect(toHash(kInitialState, run.run.id)).toBe('');
@@ -106,7 +106,7 @@ describe('state in the address', () => {
     for (const zoom of ['0-', '5-5', '9-2', '1-2', '99999999-999999999', 'a-b', '0-99999999']) {
       expect(fromHash(`#zoom=${zoom}`, choices, axis, run)).toEqual(kInitialState);
     }
-    for (const operation of ['uct.1.other run', `ucx.1.${run.run.id}`, `uct.-1.${run.run.id}`, 'uct.1']) {
+    for (const operation of ['uct.1.5.0.other run', `ucx.1.5.0.${run.run.id}`, `uct.-1.5.0.${run.run.id}`, `uct.99.5.0.${run.run.id}`, 'uct.1.5.0']) {
       expect(fromHash(`#operation=${operation}`, choices, axis, run)).toEqual(kInitialState);
     }
   });
@@ -124,6 +124,7 @@ describe('the sentence about the numbers', () => {
       'Number of UCT transfers: each am_short transfer that serves a message, ' +
         'or no message at all.',
     );
+    expect(describeView(run, {}, 'time')).toBe('Time that the messages of the run took from start to end, added up.');
   });
 });
 
@@ -137,7 +138,7 @@ describe('bad data', () => {
   it('accepts good data', async () => expect(await broken(() => {})).toEqual(run));
 
   it.each<[string, (data: WrittenData) => void]>([
-    ['data.schema: expected 4, found 1', (d) => ((d.schema as number) = 1)],
+    ['data.schema: expected 5, found 1', (d) => ((d.schema as number) = 1)],
     ['data.classes[0]: there is no GPU 3', (d) => (d.classes[0]!.src_memory!.gpu = 3)],
     ['data.steps[1].to.kind: expected unknown or host', (d) => (d.steps[1]!.to = { kind: 'x' as 'host', gpu: 0 })],
     ['data.classes[1].path: there is no step 99', (d) => (d.classes[1]!.path = [99])],
@@ -158,7 +159,8 @@ describe('bad data', () => {
     ['.cells: 4 totals for 3 steps', {}, { count: [1, 1, 1, 1], bytes: [1, 1, 1, 1], wire_bytes: [1, 1, 1, 1] }],
     ['.packed: table cells has no column class', { class: undefined }, {}],
   ])('says %s', async (message, cells, totals) => {
-    const good = { src: [0, 1, -1], dst: [1, 0, 0], class: [0, 0, 0], messages: [1, 1, 1], bytes: [8, 8, 8] };
+    const sums = { messages: [1, 1, 1], bytes: [8, 8, 8], timed: [1, 0, 1], ns: [9, 0, 9] };
+    const good = { src: [0, 1, -1], dst: [1, 0, 0], class: [0, 0, 0], ...sums };
     const columns = Object.fromEntries(Object.entries({ ...good, ...cells }).filter(([, list]) => list));
     const ones = { count: [1, 1, 1], bytes: [8, 8, 8], wire_bytes: [9, 9, 9] };
     const tables = await unpack(

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
 import { describeWaits } from '../src/describe_waits';
-import { makeDetails } from '../src/details';
+import { makeOwnOperations } from '../src/singles';
 import { select, type Filter } from '../src/filter';
 import { tableOf } from '../src/packed';
 import { readPage } from '../src/read_page';
-import { chooseActivity, endOf, makeTimeAxis } from '../src/slabs';
+import { chooseActivity, makeTimeAxis } from '../src/slabs';
 import { describeWaitCells, selectWaits } from '../src/wait_matrix';
 import { callThatEnded, makeWaits, processesToldBy, waitsOfCall, type Wait } from '../src/waits';
 import { makeRun, written } from './make_run.mjs';
@@ -16,7 +16,8 @@ import { makeRun, written } from './make_run.mjs';
 const read = (limit: number) => readPage(JSON.stringify(written(makeRun({ ranks: 6, slabs: 64, limit }))));
 const { data, tables } = await read(1e9);
 const axis = makeTimeAxis(data.time);
-const details = makeDetails(data, tables, endOf(axis));
+const { singles } = makeOwnOperations(data, tables, axis);
+const { details } = singles;
 const waits = makeWaits(data, tables, axis);
 const calls = details.layers[0]!;
 const single = tableOf(tables, 'waits');
@@ -59,7 +60,7 @@ describe('waits', () => {
   });
 
   it('of a call are found by its row', () => {
-    const found = Array.from({ length: calls.table.rows }, (_, row) => waitsOfCall(waits, calls, row)).flat();
+    const found = Array.from({ length: calls.table.rows }, (_, row) => waitsOfCall(singles.waits, calls, row)).flat();
     expect(found).toEqual(plain.map(({ process: _, ...wait }) => wait));
   });
 
@@ -74,13 +75,13 @@ describe('waits', () => {
 
   it('are told with their kind, their cause and what is not known', () => {
     const row = single.column('call')[plain.findIndex(({ unknown }) => unknown === 0)]!;
-    const told = describeWaits(data, waits, calls, row)!;
+    const told = describeWaits(data, singles.waits, calls, row)!;
     expect(told.lines[0]![0]).toBe('waited');
     expect(told.lines[1]![1]).toMatch(/ for rank \d/);
     const open = single.column('call')[plain.findIndex(({ unknown }) => unknown === 1)]!;
-    expect(describeWaits(data, waits, calls, open)!.lines.flat().join()).toMatch(/may have waited.*below_clock_bound/);
-    const none = Array.from(calls.start.keys()).find((call) => waitsOfCall(waits, calls, call).length === 0)!;
-    expect(describeWaits(data, waits, calls, none)).toBeUndefined();
+    expect(describeWaits(data, singles.waits, calls, open)!.lines.flat().join()).toMatch(/may have waited.*below_clock_bound/);
+    const none = Array.from(calls.start.keys()).find((call) => waitsOfCall(singles.waits, calls, call).length === 0)!;
+    expect(describeWaits(data, singles.waits, calls, none)).toBeUndefined();
   });
 });
 
@@ -110,7 +111,7 @@ describe('the matrix of waits', () => {
   it.each<Filter>([{}, { rank: 2 }, { host: 'node2' }, { from: 2e9, to: 5e9 }, { rank: 0, host: 'node1', to: 4e9 }, { mpi: 'MPI_Gather' }])(
     'sums up what %j selects',
     (filter) => {
-      const cells = selectWaits(data, waits, details, filter);
+      const cells = selectWaits(data, waits, singles, filter);
       const chosen = known.filter(accepts(filter));
       expect(sum(cells.ns)).toBe(length(chosen));
       expect(sum(cells.count)).toBe(chosen.length);
@@ -124,7 +125,7 @@ describe('the matrix of waits', () => {
   );
 
   it('tells a filter that selects none from a run that has none', () => {
-    const cells = selectWaits(data, waits, details, { from: 0, to: 1 });
+    const cells = selectWaits(data, waits, singles, { from: 0, to: 1 });
     expect(describeWaitCells(cells, waits)).toBe('The filter selects no wait.');
     expect(describeWaitCells({ ...cells, ofAllTimes: true }, waits)).toMatch(/no wait\. The chosen time is not/);
     const none = { ...waits, sums: { ...waits.sums, rows: 0 } as typeof waits.sums };
@@ -133,7 +134,7 @@ describe('the matrix of waits', () => {
 
   it('says where it cannot tell a span', async () => {
     const part = await read(200);
-    const few = makeDetails(part.data, part.tables, endOf(axis));
+    const few = makeOwnOperations(part.data, part.tables, axis).singles;
     const own = makeWaits(part.data, part.tables, axis);
     const cells = selectWaits(part.data, own, few, { from: 0, to: 8e9 });
     expect(cells.ofAllTimes).toBe(true);

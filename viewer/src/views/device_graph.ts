@@ -18,6 +18,7 @@ const kWhat: Record<Measure, string> = {
   messages: 'transfers',
   transfers: 'transfers',
   wire_bytes: 'wire bytes',
+  time: 'transfers',
 };
 
 const kReading =

@@ -4,14 +4,16 @@ import { choiceName, isOffered, kChoices, valueLabel, type Choice, type ChoiceVa
 import { selectionCommand } from '../command';
 import { formatInstant } from '../describe';
 import { button, element } from '../dom';
-import { filtersTime, kMeasures, type Filter, type Measure } from '../filter';
+import { filtersTime, kMeasures, timedMessages, type Filter, type Measure } from '../filter';
 import { formatShare } from '../format';
 import type { Context, Panel, Update, View } from '../page';
 import { endOf } from '../slabs';
 import { encodeValue, kInitialState, withChoice, withSpan } from '../state';
 import {
   describe,
+  describeUntimed,
   formatExactValue,
+  formatMeanTime,
   formatValue,
   kMeasureNames,
   kNotKnown,
@@ -26,7 +28,7 @@ const kRules = [
     'message belongs to the time at which it starts, with all that it causes later.',
   'UCT transport, operation and role choose the transfers themselves in everything that counts ' +
     'transfers or wire bytes.',
-  'Where payload bytes or messages are counted, they choose the messages whose path uses at ' +
+  'Where payload bytes, messages or their time are counted, they choose the messages whose path uses at ' +
     'least one such transfer; one message may use several, so these numbers do not add up over ' +
     'transports.',
   'Control transfers carry no payload; staging transfers move a payload once more, so the ' +
@@ -120,10 +122,20 @@ export function makeFilterBar(context: Context, update: Update): Panel {
       reset.disabled = Object.values(view.filter).every(
         (value) => value === undefined || value === false,
       );
-      sentence.textContent = describe(context.data, view.filter, view.measure);
+      sentence.textContent = [
+        describe(context.data, view.filter, view.measure),
+        ...(view.measure === 'time' ? describeTimes(view) : []),
+      ].join(' ');
       sums.replaceChildren(...kMeasures.map((measure) => makeTotal(context, view, measure)));
     },
   };
+}
+
+function describeTimes({ columns, selection, totals }: View): string[] {
+  const timed = timedMessages(columns, selection).reduce((sum, messages) => sum + messages, 0);
+  if (totals.messages === 0) return [];
+  const mean = timed === 0 ? [] : [`On average one took ${formatMeanTime(totals.time, timed)}.`];
+  return [...mean, describeUntimed(totals.messages - timed)].filter(Boolean);
 }
 
 function describeSpan({ axis }: Context, { from, to }: Filter): string {

@@ -6,6 +6,7 @@ import { formatBytes, formatCount, formatExactBytes, formatShare } from '../form
 import type { Panel, Update } from '../page';
 import { withChoice } from '../state';
 import { kNotKnown } from '../words';
+import { timeCells } from './time_cells';
 import { sortedTable } from '../table';
 
 export function makeFunctionsPanel(update: Update): Panel {
@@ -18,6 +19,8 @@ export function makeFunctionsPanel(update: Update): Panel {
     columnHead('share', true),
     columnHead('transfers', true),
     columnHead('wire bytes', true),
+    columnHead('time', true),
+    columnHead('mean time', true),
   ];
   return {
     root,
@@ -44,6 +47,7 @@ export function makeFunctionsPanel(update: Update): Panel {
             formatExactBytes(load.wire_bytes),
             load.wire_bytes,
           ),
+          ...timeCells(load),
         );
       });
       listing.replaceChildren(

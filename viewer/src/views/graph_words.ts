@@ -16,6 +16,7 @@ const kCarriedNames: Record<Measure, string> = {
   messages: 'transfers',
   transfers: 'transfers',
   wire_bytes: 'wire bytes',
+  time: 'transfers',
 };
 
 const kListedEdges = 200;

@@ -199,7 +199,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     show(next) {
       view = next;
       waitCells =
-        next.matrix === 'waits' ? selectWaits(context.data, context.waits, context.details, next.filter) : undefined;
+        next.matrix === 'waits' ? selectWaits(context.data, context.waits, context.operations.singles, next.filter) : undefined;
       matrix = waitCells
         ? makeMatrix(waitCells, axis, waitCells.ns)
         : makeMatrix(next.columns, axis, cellValues(next.columns, next.selection, next.measure));

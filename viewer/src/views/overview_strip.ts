@@ -6,6 +6,7 @@ import { css, kCard, kInk, kLine, layerColour } from '../palette';
 import { endOf, type TimeAxis } from '../slabs';
 import type { View } from '../page';
 import { theme } from '../theme';
+import { sizeCanvas } from './pixel_canvas';
 import type { Range } from '../time_range';
 
 export const kOverviewHeight = 54;
@@ -55,20 +56,36 @@ export function makeOverviewStrip(axis: TimeAxis, choose: (from: number, to: num
     draw(view, range, left, width) {
       place = { left, width };
       const ratio = window.devicePixelRatio || 1;
-      root.width = Math.round((left + width) * ratio);
-      root.height = Math.round(kOverviewHeight * ratio);
-      root.style.width = `${left + width}px`;
-      root.style.height = `${kOverviewHeight}px`;
+      sizeCanvas(root, left + width, kOverviewHeight, ratio);
       const context = root.getContext('2d')!;
+      context.drawImage(pictureOf(view.alongTime.density, root.width, root.height, ratio), 0, 0);
+      context.save();
       context.scale(ratio, ratio);
-      const dress = theme();
-      context.fillStyle = css(kCard[dress]);
-      context.fillRect(0, 0, left + width, kOverviewHeight);
-      drawDensity(context, view.alongTime.density, left, width);
       drawSpans(context, view, range);
-      context.strokeStyle = css(kLine[dress]);
+      context.strokeStyle = css(kLine[theme()]);
+      context.lineWidth = 1;
       context.strokeRect(left + 0.5, 0.5, width - 1, kOverviewHeight - 1);
+      context.restore();
     },
+  };
+
+  // What a moving timeline leaves as it is.
+  const picture = document.createElement('canvas');
+  let drawn = '';
+  let drawnDensity: Float64Array | undefined;
+  const pictureOf = (density: Float64Array, width: number, height: number, ratio: number) => {
+    const dress = theme();
+    const wanted = [width, height, ratio, place.left, dress].join();
+    if (density === drawnDensity && wanted === drawn) return picture;
+    [drawn, drawnDensity] = [wanted, density];
+    picture.width = width;
+    picture.height = height;
+    const context = picture.getContext('2d')!;
+    context.scale(ratio, ratio);
+    context.fillStyle = css(kCard[dress]);
+    context.fillRect(0, 0, place.left + place.width, kOverviewHeight);
+    drawDensity(context, density, place.left, place.width);
+    return picture;
   };
 
   const drawDensity = (

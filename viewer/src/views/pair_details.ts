@@ -3,16 +3,16 @@
 
 import { listFunctions, listTransports } from '../contenders';
 import { columnHead, element, numberCell, rowHead } from '../dom';
-import { kMeasures, type Measure } from '../filter';
 import { formatBytes, formatCount, formatExactBytes } from '../format';
 import { cellsAt, processesOf, type Axis, type Square } from '../matrix';
 import type { Context, View } from '../page';
-import { kNotKnown, rowLabel } from '../words';
+import { describeUntimed, kNotKnown, rowLabel } from '../words';
+import { timeCells, type MessageTimes } from './time_cells';
 
 interface Line {
   readonly name: string;
   /** Null where a sum would count a message more than once. */
-  readonly messages: number | null;
+  readonly ofMessages: MessageTimes | null;
   readonly bytes: number;
   readonly transfers: number;
   readonly wire_bytes: number;
@@ -38,14 +38,17 @@ export function describePair(
 ): HTMLElement[] {
   const { columns } = view;
   const cells = cellsAt(columns, axis, square.row, square.column);
-  const functions = listFunctions(columns, view.selection, cells).map(({ mpi, ...load }): Line => ({
-    name: mpi ?? kNotKnown,
-    ...load,
-  }));
+  const functions = listFunctions(columns, view.selection, cells).map(
+    ({ mpi, messages, timed, time, ...load }): Line => ({
+      name: mpi ?? kNotKnown,
+      ofMessages: { messages, timed, time },
+      ...load,
+    }),
+  );
   const transports = listTransports(columns, view.selection, cells).map(
     ({ transport, count, bytes, wire_bytes }): Line => ({
       name: transport,
-      messages: null,
+      ofMessages: null,
       bytes,
       transfers: count,
       wire_bytes,
@@ -53,25 +56,40 @@ export function describePair(
   );
   const title = element('strong', {}, describeEnds(context, axis, square));
   if (functions.length === 0) return [title, element('div', {}, 'nothing that the filter selects')];
-  const head = ['', 'messages', 'payload', 'transfers', 'wire bytes'];
+  const all = addUp('all', functions);
+  const { messages, timed } = all.ofMessages!;
   return [
     title,
     element(
       'table',
       { class: 'details' },
-      element('thead', {}, element('tr', {}, ...head.map((text) => columnHead(text, true)))),
-      element('tbody', {}, makeLine('all', addUp('all', functions))),
+      element('thead', {}, element('tr', {}, ...kHead.map((text) => columnHead(text, true)))),
+      element('tbody', {}, makeLine('all', all)),
       ...makeGroup('mpi', 'by MPI function', functions, limit),
       ...makeGroup('transport', 'by UCT transport (the payload it carried)', transports, limit),
     ),
+    ...(messages > timed ? [element('div', {}, describeUntimed(messages - timed))] : []),
   ];
 }
 
+const kHead = ['', 'messages', 'payload', 'transfers', 'wire bytes', 'time', 'mean time'];
+
 function addUp(name: string, lines: readonly Line[]): Line {
-  const sum = (measure: Measure) => lines.reduce((total, line) => total + (line[measure] ?? 0), 0);
-  const messages = lines.some((line) => line.messages === null) ? null : sum('messages');
-  const [bytes, transfers, wire_bytes] = [sum('bytes'), sum('transfers'), sum('wire_bytes')];
-  return { name, messages, bytes, transfers, wire_bytes };
+  const sum = (of: (line: Line) => number) => lines.reduce((total, line) => total + of(line), 0);
+  const ofMessages = lines.some((line) => line.ofMessages === null)
+    ? null
+    : {
+        messages: sum((line) => line.ofMessages!.messages),
+        timed: sum((line) => line.ofMessages!.timed),
+        time: sum((line) => line.ofMessages!.time),
+      };
+  return {
+    name,
+    ofMessages,
+    bytes: sum((line) => line.bytes),
+    transfers: sum((line) => line.transfers),
+    wire_bytes: sum((line) => line.wire_bytes),
+  };
 }
 
 function makeGroup(part: string, title: string, lines: Line[], limit: number): HTMLElement[] {
@@ -79,7 +97,7 @@ function makeGroup(part: string, title: string, lines: Line[], limit: number): H
   // A line that stands for a single other one would only hide its name.
   const listed = lines.length <= limit + 1 ? lines : lines.slice(0, limit);
   const others = lines.slice(listed.length);
-  const heading = element('th', { scope: 'rowgroup', colspan: kMeasures.length + 1 }, title);
+  const heading = element('th', { scope: 'rowgroup', colspan: kHead.length }, title);
   return [
     element(
       'tbody',
@@ -94,14 +112,15 @@ function makeGroup(part: string, title: string, lines: Line[], limit: number): H
 }
 
 function makeLine(part: string, line: Line): HTMLElement {
-  const { messages, bytes, transfers, wire_bytes } = line;
+  const { ofMessages, bytes, transfers, wire_bytes } = line;
   return element(
     'tr',
     { 'data-part': part, 'data-name': line.name },
     rowHead(line.name),
-    messages === null ? element('td') : numberCell(formatCount(messages), '', messages),
+    ofMessages ? numberCell(formatCount(ofMessages.messages), '', ofMessages.messages) : element('td'),
     numberCell(formatBytes(bytes), formatExactBytes(bytes), bytes),
     numberCell(formatCount(transfers), '', transfers),
     numberCell(formatBytes(wire_bytes), formatExactBytes(wire_bytes), wire_bytes),
+    ...(ofMessages ? timeCells(ofMessages) : [element('td'), element('td')]),
   );
 }

@@ -10,6 +10,7 @@ import { formatExactValue, formatValue, kMeasureNames, rowLabel } from '../words
 import { table } from '../table';
 import { describeEnds, describePair } from './pair_details';
 import { barCell, PairRows } from './pair_rows';
+import { timeTitle } from './time_cells';
 
 const kListedPairs = 200;
 
@@ -114,8 +115,8 @@ function makeRow(
   );
   const name = `${source} → ${destination}`;
   const ends = describeEnds(context, axis, pair);
-  const wordsOf = (shown: Measure) =>
-    [formatValue(shown, pair[shown]), formatExactValue(shown, pair[shown]), pair[shown]] as const;
+  const exact = (shown: Measure) => (shown === 'time' ? timeTitle(pair) : formatExactValue(shown, pair[shown]));
+  const wordsOf = (shown: Measure) => [formatValue(shown, pair[shown]), exact(shown), pair[shown]] as const;
   const others = otherMeasures(view).map((other) => {
     const cell = numberCell(...wordsOf(other));
     cell.classList.add('extra');

@@ -1,5 +1,5 @@
 // An image that is filled rectangle by rectangle, as pixels: thousands of bars cost no more than what
-// they cover.
+// they cover. It is made once for many frames: new memory for each costs more than all that is painted.
 
 import { pixel, type Rgb } from '../palette';
 import type { Bars } from './drawing';
@@ -14,10 +14,12 @@ export class PixelCanvas implements Bars {
     readonly height: number,
     private readonly ratio: number,
     private readonly clip: number,
-    background: Rgb,
   ) {
     this.image = new ImageData(width, height);
     this.pixels = new Uint32Array(this.image.data.buffer);
+  }
+
+  clear(background: Rgb): void {
     this.pixels.fill(pixel(background));
   }
 
@@ -52,4 +54,13 @@ export class PixelCanvas implements Bars {
   put(context: CanvasRenderingContext2D): void {
     context.putImageData(this.image, 0, 0);
   }
+}
+
+/** In CSS pixels. A canvas that is given the size that it has would be made anew. */
+export function sizeCanvas(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): void {
+  const [pixelsWide, pixelsTall] = [width, height].map((length) => Math.max(1, Math.round(length * ratio)));
+  if (canvas.width !== pixelsWide) canvas.width = pixelsWide!;
+  if (canvas.height !== pixelsTall) canvas.height = pixelsTall!;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
 }

@@ -1,16 +1,23 @@
 // The process graph: processes in the boxes of their hosts, and the traffic between them.
 
 import { kUnknownProcess } from '../data';
-import { cellValues, type Measure } from '../filter';
+import { cellValues, type Measure, type MessageMeasure } from '../filter';
 import { makeEdges, makeLayout, nodeOfProcess, type EdgesBy, type GraphLayout } from '../graph';
 import type { Context, View } from '../page';
 import type { Wanted } from '../state';
 import type { GraphKind } from './graph_kind';
 import { processFacts } from './graph_words';
 
-/** What the edges add up: transfers have no share in "messages". */
+/** What transfers have, which have no share in the number of messages or in their time. */
+type TransferMeasure = Exclude<Measure, Exclude<MessageMeasure, 'bytes'>>;
+
+function ofTransfers(measure: Measure): TransferMeasure {
+  return measure === 'messages' || measure === 'time' ? 'transfers' : measure;
+}
+
+/** What the edges add up. */
 export function edgeMeasure(by: EdgesBy, measure: Measure): Measure {
-  return by !== 'pair' && measure === 'messages' ? 'transfers' : measure;
+  return by === 'pair' ? measure : ofTransfers(measure);
 }
 
 /** Of each transfer total. */
@@ -20,7 +27,7 @@ export function transferValues({ columns }: View, measure: Measure): Float64Arra
     transfers: columns.transferCount,
     wire_bytes: columns.transferWireBytes,
   };
-  return values[measure === 'messages' ? 'transfers' : measure];
+  return values[ofTransfers(measure)];
 }
 
 export function makeProcessGraph({ data, columns }: Context): GraphKind {

@@ -4,6 +4,7 @@
 import { functionBins, type Bins, type FunctionGroups } from '../mpi_bins';
 import { categoryColour, layerColour, otherBar, pixel, setUpBar, kWaitMark, type Rgb, type Theme } from '../palette';
 import { laneOf, levelFor } from '../slabs';
+import type { Range } from '../time_range';
 import { processesToldBy } from '../waits';
 import type { Bars } from './drawing';
 import { laneBox, visibleRows, xOf, type Scene } from './timeline_scene';
@@ -13,25 +14,29 @@ export const kWaitPeriod = 4;
 export const kUnknownPeriod = 8;
 
 /**
- * Bars as tall as the share of the bin in which something was in progress, from an instant on; in a lane
- * of several processes from the beginning, as their mean. Returns the level of the bins.
+ * Bars as tall as the share of the bin in which something was in progress, before and after the time of single
+ * operations; in a lane of several processes of all times, as their mean. Returns the level of the bins.
  */
-export function paintBins(scene: Scene, bars: Bars, detailsTo: number): number {
+export function paintBins(scene: Scene, bars: Bars, singly: Range): number {
   const { axis, layout, range, view } = scene;
   const { busy } = view.alongTime.activity;
   const level = levelFor(busy, (range.to - range.from) / axis.slab / layout.width);
   const length = axis.slab * 2 ** level;
   const { bins } = busy.levels[level]!;
-  const end = Math.min(bins, Math.ceil((range.to - axis.from) / length));
+  const parts =
+    singly.from < singly.to
+      ? [{ from: range.from, to: singly.from }, { from: singly.to, to: range.to }].filter(({ from, to }) => from < to)
+      : [range];
   for (const row of visibleRows(layout)) {
     const { host, processes } = layout.lanes.rows[row]!;
-    const from = host === null ? detailsTo : axis.from;
-    if (range.to <= from) continue;
-    const begin = Math.max(0, Math.floor((Math.max(range.from, from) - axis.from) / length));
-    const lane = { row, processes, level, begin, end, from };
-    for (const layer of layout.layers) {
-      if (layer === 0) paintFunctionBins(scene, bars, lane);
-      else paintLayerBins(scene, bars, lane, layer);
+    for (const { from, to } of host === null ? parts : [range]) {
+      const begin = Math.max(0, Math.floor((from - axis.from) / length));
+      const end = Math.min(bins, Math.ceil((to - axis.from) / length));
+      const lane = { row, processes, level, begin, end, from, to };
+      for (const layer of layout.layers) {
+        if (layer === 0) paintFunctionBins(scene, bars, lane);
+        else paintLayerBins(scene, bars, lane, layer);
+      }
     }
   }
   return level;
@@ -40,8 +45,13 @@ export function paintBins(scene: Scene, bars: Bars, detailsTo: number): number {
 interface BinLane extends Bins {
   readonly row: number;
   readonly processes: readonly number[];
-  /** Nothing is painted before. */
+  /** Nothing is painted before, or after. */
   readonly from: number;
+  readonly to: number;
+}
+
+function sidesOf(scene: Scene, lane: BinLane, from: number, to: number): [number, number] {
+  return [xOf(scene, Math.max(from, lane.from)), xOf(scene, Math.min(to, lane.to))];
 }
 
 function paintLayerBins(scene: Scene, bars: Bars, lane: BinLane, layer: number): void {
@@ -57,8 +67,8 @@ function paintLayerBins(scene: Scene, bars: Bars, lane: BinLane, layer: number):
     const share = Math.min(1, value / length / lane.processes.length);
     const height = Math.max(1, share * (bottom - top));
     const start = axis.from + bin * length;
-    const left = Math.max(xOf(scene, start), xOf(scene, lane.from));
-    bars.bar(left, bottom - height, xOf(scene, start + length), bottom, colour);
+    const [left, right] = sidesOf(scene, lane, start, start + length);
+    bars.bar(left, bottom - height, right, bottom, colour);
   }
 }
 
@@ -88,8 +98,7 @@ function paintFunctionBins(scene: Scene, bars: Bars, lane: BinLane): void {
     // Of several threads together no more than the lane is tall.
     const scale = (bottom - top) / Math.max(length * lane.processes.length, total);
     const start = axis.from + bin * length;
-    const left = Math.max(xOf(scene, start), xOf(scene, lane.from));
-    const right = xOf(scene, start + length);
+    const [left, right] = sidesOf(scene, lane, start, start + length);
     const fill = (height: number, group: number) =>
       bars.bar(left, bottom - height, right, bottom, colours[group]!);
     // The whole bar in the colour of what has most of it, then each part that can be seen, from the top.

@@ -5,13 +5,14 @@ import { messagesWithin, rowsWithin, type LayerDetails } from '../details';
 import type { Numbers } from '../packed';
 import { categoryColour, css, faintBar, inkOn, kCard, kInk, kLine, kWaitMark, layerColour, pixel } from '../palette';
 import { counts, kLayers } from '../slabs';
+import type { Range } from '../time_range';
 import { waitsOfCall } from '../waits';
 import type { Bars, Pen } from './drawing';
-import { PixelCanvas } from './pixel_canvas';
+import { PixelCanvas, sizeCanvas } from './pixel_canvas';
 import { drawRuler } from './ruler';
 import { SvgDrawing, type Measure } from './svg_drawing';
 import { functionColour, functionColours, kUnknownPeriod, kWaitPeriod, paintBins } from './timeline_bins';
-import { barBox, isCovered, isSingle, kRulerHeight, laneBox, processBox, rowTop, visibleRows, xOf, type Box, type Scene } from './timeline_scene';
+import { barBox, common, isCovered, isSingle, kRulerHeight, laneBox, processBox, rowTop, visibleRows, xOf, type Box, type Scene } from './timeline_scene';
 
 /** With more operations in the lanes on the screen, they are shown as bins. */
 const kMostRows = 20_000;
@@ -29,15 +30,20 @@ export interface Arrow {
 }
 
 export interface Painted {
-  /** Single operations are shown up to this time, bins behind it. */
-  readonly detailsTo: number;
+  /** The visible time of which single operations are shown, and bins of the rest; nothing: it ends where it begins. */
+  readonly singly: Range;
   readonly level: number;
   readonly arrows: readonly Arrow[];
   readonly arrowsLeftOut: boolean;
 }
 
-/** Single operations where they fit on the screen, or where bins would tell less. */
-function showsDetails(scene: Scene): boolean {
+/** The visible time of which all is known singly, if that fits on the screen, or where bins would tell less. */
+function singlyIn(scene: Scene): Range {
+  const shown = common(scene.range, common(scene.drawn, scene.singles));
+  return shown.from < shown.to && showsSingly(scene) ? shown : { from: scene.axis.from, to: scene.axis.from };
+}
+
+function showsSingly(scene: Scene): boolean {
   const { range, axis, layout } = scene;
   if (singleProcesses(scene).length === 0) return false;
   if ((axis.slab / (range.to - range.from)) * layout.width >= 2) return true;
@@ -59,21 +65,34 @@ function singleProcesses({ layout }: Scene): number[] {
   });
 }
 
-function drawnLayers({ details, layout }: Scene): LayerDetails[] {
-  return layout.layers.map((layer) => details.layers[layer]!);
+function drawnLayers({ singles, layout }: Scene): LayerDetails[] {
+  return layout.layers.map((layer) => singles.details.layers[layer]!);
 }
 
-export function paint(canvas: HTMLCanvasElement, scene: Scene): Painted {
-  const { layout, theme } = scene;
-  const ratio = window.devicePixelRatio || 1;
+/** A canvas, and the pixels of the lanes on it. */
+export interface Screen {
+  readonly canvas: HTMLCanvasElement;
+  pixels?: PixelCanvas;
+}
+
+/** Of the canvas, as large as the lanes now are. */
+function pixelsOf(screen: Screen, { layout }: Scene, ratio: number): PixelCanvas {
+  const { canvas } = screen;
   const width = layout.left + layout.width;
-  canvas.width = Math.max(1, Math.round(width * ratio));
-  canvas.height = Math.max(1, Math.round(layout.height * ratio));
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${layout.height}px`;
-  const pixels = new PixelCanvas(canvas.width, canvas.height, ratio, layout.left, kCard[theme]);
+  sizeCanvas(canvas, width, layout.height, ratio);
+  if (screen.pixels?.width !== canvas.width || screen.pixels.height !== canvas.height) {
+    screen.pixels = new PixelCanvas(canvas.width, canvas.height, ratio, layout.left);
+  }
+  return screen.pixels;
+}
+
+export function paint(screen: Screen, scene: Scene): Painted {
+  const { theme } = scene;
+  const ratio = window.devicePixelRatio || 1;
+  const pixels = pixelsOf(screen, scene, ratio);
+  pixels.clear(kCard[theme]);
   const drawn = paintLanes(scene, pixels);
-  const context = canvas.getContext('2d')!;
+  const context = screen.canvas.getContext('2d')!;
   pixels.put(context);
   context.save();
   context.scale(ratio, ratio);
@@ -103,30 +122,32 @@ function lanesPicture(scene: Scene): string {
   const canvas = document.createElement('canvas');
   canvas.width = 2 * (layout.left + layout.width);
   canvas.height = 2 * layout.height;
-  const pixels = new PixelCanvas(canvas.width, canvas.height, 2, layout.left, kCard[theme]);
+  const pixels = new PixelCanvas(canvas.width, canvas.height, 2, layout.left);
+  pixels.clear(kCard[theme]);
   paintLanes(scene, pixels);
   pixels.put(canvas.getContext('2d')!);
   return canvas.toDataURL('image/png');
 }
 
-interface DrawnLanes extends Pick<Painted, 'detailsTo' | 'level'> {
+interface DrawnLanes extends Pick<Painted, 'singly' | 'level'> {
   readonly labels: readonly Label[];
 }
 
 function paintLanes(scene: Scene, bars: Bars): DrawnLanes {
-  const detailsTo = showsDetails(scene) ? scene.detailsTo : scene.axis.from;
+  const singly = singlyIn(scene);
   paintLines(scene, bars);
-  const level = paintBins(scene, bars, detailsTo);
-  return { detailsTo, level, labels: paintBars(scene, bars, detailsTo) };
+  const level = paintBins(scene, bars, singly);
+  return { singly, level, labels: paintBars(scene, bars, singly) };
 }
 
-function paintOverLanes(scene: Scene, pen: Pen, { labels, detailsTo, level }: DrawnLanes): Painted {
+function paintOverLanes(scene: Scene, pen: Pen, { labels, singly, level }: DrawnLanes): Painted {
   paintSpan(scene, pen);
+  paintEdges(scene, pen);
   paintLabels(pen, labels);
-  const arrows = paintArrows(scene, pen, detailsTo);
+  const arrows = paintArrows(scene, pen, singly);
   paintNames(scene, pen);
   drawRuler(pen, scene);
-  return { detailsTo, level, ...arrows };
+  return { singly, level, ...arrows };
 }
 
 /** Under each lane, and a stronger one under those that are pinned. */
@@ -148,23 +169,26 @@ interface Label {
   readonly colour: string;
 }
 
-function paintBars(scene: Scene, bars: Bars, until: number): Label[] {
-  const { layout, range, theme, view } = scene;
+function paintBars(scene: Scene, bars: Bars, singly: Range): Label[] {
+  const { theme, view } = scene;
   const labels: Label[] = [];
   const colourOf = barColours(scene);
   const faint = pixel(faintBar(theme));
-  const right = layout.left + layout.width;
-  const processes = singleProcesses(scene);
+  // Where bins begin, bars end.
+  const sides = singly.from < singly.to ? [xOf(scene, singly.from), xOf(scene, singly.to)] : [0, 0];
+  const [leftmost, rightmost] = sides as [number, number];
+  const processes = singly.from < singly.to ? singleProcesses(scene) : [];
   drawnLayers(scene).forEach((layer) => {
     const plain = pixel(layerColour(theme, kLayers.indexOf(layer.layer)));
     for (const process of processes) {
-      const [begin, end] = rowsWithin(layer, process, range.from, Math.min(range.to, until));
+      const [begin, end] = rowsWithin(layer, process, singly.from, singly.to);
       // Of those that lie within one pixel of a track, one is drawn: a chosen one if there is any.
       const drawn = new Int32Array(layer.tracks[process]!).fill(-1);
       for (let row = begin; row < end; ++row) {
-        if (layer.end[row]! < range.from) continue;
+        if (layer.end[row]! < singly.from) continue;
         const chosen = counts(view.alongTime.choice, layer.layer, process, layer.key[row]!);
-        const box = barBox(scene, layer, process, row);
+        const whole = barBox(scene, layer, process, row);
+        const box = { ...whole, left: Math.max(whole.left, leftmost), right: Math.min(whole.right, rightmost + 1) };
         const wide = box.right - box.left;
         const place = wide > 1 ? -1 : 2 * Math.round(box.left) + Number(chosen);
         const before = drawn[layer.track[row]!]!;
@@ -174,12 +198,12 @@ function paintBars(scene: Scene, bars: Bars, until: number): Label[] {
         const gap = box.bottom - box.top > 5 ? 1 : 0;
         bars.bar(box.left, box.top, box.right - (wide > 3 ? 1 : 0), box.bottom - gap, colour);
         if (layer.layer === 'mpi' && wide > 2) markWaits(scene, bars, layer, row, { ...box, bottom: box.bottom - gap });
-        const seen = Math.min(box.right, right) - Math.max(box.left, layout.left);
+        const seen = box.right - box.left;
         if (seen > 34 && box.bottom - box.top >= 11 && labels.length < kMostLabels) {
           const ink = chosen ? inkOfBar(scene, layer, row) : css(kInk[theme]);
           labels.push({
             text: scene.name(layer, row),
-            box: { ...box, left: Math.max(box.left, layout.left), right: Math.min(box.right, right) },
+            box,
             colour: ink,
           });
         }
@@ -191,10 +215,11 @@ function paintBars(scene: Scene, bars: Bars, until: number): Label[] {
 
 /** The parts of a call in which it waited are hatched, the parts in which it may have, sparsely. */
 function markWaits(scene: Scene, bars: Bars, layer: LayerDetails, row: number, box: Box): void {
-  const { firstOfCall } = scene.waits;
+  const { waits } = scene.singles;
+  const { firstOfCall } = waits;
   if (firstOfCall[row] === firstOfCall[row + 1]) return;
   const mark = pixel(kWaitMark);
-  for (const { from, to, unknown } of waitsOfCall(scene.waits, layer, row)) {
+  for (const { from, to, unknown } of waitsOfCall(waits, layer, row)) {
     const [left, right] = [Math.max(box.left, xOf(scene, from)), Math.min(box.right, xOf(scene, to))];
     if (right - left < 2) continue;
     bars.hatch(left, box.top, right, box.bottom, mark, unknown === 0 ? kWaitPeriod : kUnknownPeriod);
@@ -252,25 +277,32 @@ function paintSpan(scene: Scene, pen: Pen): void {
     pen.fillRect(x1, 0, right - x1, bottom);
     pen.globalAlpha = 1;
   }
-  if (scene.detailsTo > range.from && scene.detailsTo < range.to) {
-    const x = xOf(scene, scene.detailsTo);
+}
+
+/** A dashed line where what is loaded singly begins, or ends. */
+function paintEdges(scene: Scene, pen: Pen): void {
+  const { drawn, singles, range, layout, theme } = scene;
+  const { from, to } = common(drawn, singles);
+  if (from >= to) return;
+  for (const edge of [from, to].filter((at) => at > range.from && at < range.to)) {
+    const x = xOf(scene, edge);
     pen.strokeStyle = css(kInk[theme]);
     pen.setLineDash([3, 3]);
     pen.beginPath();
     pen.moveTo(x, 0);
-    pen.lineTo(x, bottom);
+    pen.lineTo(x, layout.height);
     pen.stroke();
     pen.setLineDash([]);
   }
 }
 
 /** Messages that are chosen, from the lane of the sender to that of the receiver. */
-function paintArrows(scene: Scene, pen: Pen, until: number) {
-  const { details, range, view, layout, theme } = scene;
+function paintArrows(scene: Scene, pen: Pen, singly: Range) {
+  const { singles: { details }, view, layout, theme } = scene;
   const arrows: Arrow[] = [];
   const shown = visibleRows(layout);
-  if (until <= range.from || shown.length === 0) return { arrows, arrowsLeftOut: details.messages.rows > 0 };
-  const [begin, end] = messagesWithin(details, range.from, range.to);
+  if (singly.from >= singly.to || shown.length === 0) return { arrows, arrowsLeftOut: details.messages.rows > 0 };
+  const [begin, end] = messagesWithin(details, singly.from, singly.to);
   const [src, dst, cell] = ['src_process', 'dst_process', 'cell'].map((name) =>
     details.messages.column(name),
   ) as [Numbers, Numbers, Numbers];
@@ -281,7 +313,7 @@ function paintArrows(scene: Scene, pen: Pen, until: number) {
     return (lane.top + lane.bottom) / 2;
   };
   for (let row = begin; row < end; ++row) {
-    if (details.messageEnd[row]! < range.from || src[row]! < 0 || dst[row]! < 0) continue;
+    if (details.messageEnd[row]! < singly.from || src[row]! < 0 || dst[row]! < 0) continue;
     if (!view.alongTime.selection.cells[cell[row]!]) continue;
     const [a, b] = [rowOf[src[row]!]!, rowOf[dst[row]!]!];
     if (Math.max(a, b) < first || Math.min(a, b) > last || isCovered(layout, a) || isCovered(layout, b)) continue;

@@ -3,15 +3,16 @@
 
 import type { LayerDetails } from '../details';
 import { downloadCanvas, downloadSvg } from '../download';
-import { button, element, section } from '../dom';
+import { element, section } from '../dom';
 import { measureText } from '../measure_text';
-import type { Kept } from '../look';
+import { keptOfRow, rowOfKept, type Kept } from '../look';
 import type { Context, Note, Panel, Update, View } from '../page';
 import { groupFunctions } from '../mpi_bins';
 import { tableOf } from '../packed';
 import { makeLanes, type Lanes } from '../lanes';
 import { trafficOfProcesses } from '../pairs';
 import { search, type Found } from '../search';
+import type { Singles } from '../singles';
 import { counts, endOf, kLayers } from '../slabs';
 import { withSpan } from '../state';
 import { darkScheme, theme } from '../theme';
@@ -19,78 +20,58 @@ import { inside, panned, showing, zoomed, type Range } from '../time_range';
 import { kDetailsGone } from './details_dock';
 import { makeOverviewStrip } from './overview_strip';
 import { makeTimelineLook } from './timeline_look';
-import { paint, timelineSvg } from './timeline_painter';
+import { paint, timelineSvg, type Screen } from './timeline_painter';
 import { addPointer } from './timeline_pointer';
-import { isCovered, kRulerHeight, rowAt, visibleRows, type LaneLayout } from './timeline_scene';
+import { isCovered, kNameRoom, kRulerHeight, layOutLanes, rowAt, visibleRows, type LaneLayout } from './timeline_scene';
 import { nearest, nextAcross, nextAlong, processesOf, shownBox, targetAt, timeOf } from './timeline_target';
 import type { Drawing, LaneTarget, Target } from './timeline_target';
 import { makeFunctionLegend } from './function_legend';
 import { laneLabel, makeLaneControls } from './lane_controls';
 import { makeTimelineSearch } from './timeline_search';
-import { describeDrawing, explainTarget, makeClockNote, makeMissingNote, nameOf } from './timeline_words';
+import { makeTimelineStage } from './timeline_stage';
+import { makeTimelineTools } from './timeline_tools';
+import { describeDrawing, explainTarget, makeClockNote, makeMissingNote, makeTileNote, nameOf } from './timeline_words';
 
-const kNameRoom = 92;
-const kMostHeight = 520;
-const kLowLane = 7;
 /** Of the visible time: less is hard to see. */
 const kSeenShare = 0.01;
 const kLeastJump_ns = 2000;
-const kAllLayers = kLayers.map((_, layer) => layer);
 
 export function makeTimelinePanel(context: Context, update: Update, note: Note): Panel {
-  const { data, axis, tables, details, tooltip } = context;
+  const { data, axis, tables, operations, tooltip } = context;
   const functions = groupFunctions(data, tables);
   const legend = makeFunctionLegend(functions);
   const whole: Range = { from: axis.from, to: endOf(axis) };
-  const detailsTo = data.time.embedded === data.time.events ? Infinity : data.time.details_to_ns;
   const processes = data.processes.length;
   let range = whole;
   let view: View | undefined;
   let lanes: Lanes | undefined;
   let drawing: Drawing | undefined;
   let target: Target | undefined;
+  /** Of an address, until what it is of is loaded. */
+  let awaited: Kept | undefined;
   const look = makeTimelineLook(whole, note);
 
   const chooseSpan = (from?: number, to?: number) =>
     update((state) => withSpan(state, axis, from, to));
   const overview = makeOverviewStrip(axis, chooseSpan);
-  const canvas = element('canvas', {
-    tabindex: 0,
-    role: 'application',
-    'aria-label':
-      'Timeline: arrow keys move between operations and lanes, plus and minus zoom, Enter keeps ' +
-      'the details in view',
-    'aria-describedby': 'timeline-said',
-    'data-testid': 'timeline-canvas',
-  });
-  const marker = element('div', { class: 'marker', hidden: true, 'data-testid': 'timeline-marker' });
-  const spacer = element('div', { class: 'spacer' });
-  const stage = element('div', { class: 'timeline-stage' }, canvas, marker);
-  const scroll = element('div', { class: 'timeline-scroll' }, spacer, stage);
+  const { canvas, marker, spacer, stage, scroll } = makeTimelineStage('timeline-said');
+  const screen: Screen = { canvas };
   const said = element('p', { id: 'timeline-said', 'data-testid': 'timeline-level' });
   const announced = element('div', { class: 'offscreen', 'aria-live': 'polite' });
   const missing = makeMissingNote(context);
+  const tiles = makeTileNote(operations);
   const laneControls = makeLaneControls(update, processes);
-  const zoomBy = (factor: number) => go(zoomed(range, factor, (range.from + range.to) / 2, whole));
-  const visibleSpan = button('Choose visible time', { 'data-testid': 'timeline-choose' }, () =>
-    chooseSpan(Math.ceil(range.from), Math.floor(range.to)),
-  );
-  const tools = element(
-    'div',
-    { class: 'tools' },
-    button('+', { 'aria-label': 'Zoom in', 'data-testid': 'timeline-in' }, () => zoomBy(0.5)),
-    button('−', { 'aria-label': 'Zoom out', 'data-testid': 'timeline-out' }, () => zoomBy(2)),
-    button('◀', { 'aria-label': 'Earlier' }, () => go(panned(range, -0.5, whole))),
-    button('▶', { 'aria-label': 'Later' }, () => go(panned(range, 0.5, whole))),
-    button('Whole run', { 'data-testid': 'timeline-whole' }, () => go(whole)),
-    visibleSpan,
-    button('PNG', { title: 'Save the lanes in view as a picture', 'data-testid': 'timeline-png' }, () =>
-      downloadCanvas('timeline', canvas),
-    ),
-    button('SVG', { title: 'Save the lanes in view as shapes and text', 'data-testid': 'timeline-svg' }, () => {
+  const chooseVisible = () => chooseSpan(Math.ceil(range.from), Math.floor(range.to));
+  const tools = makeTimelineTools({
+    zoom: (factor) => go(zoomed(range, factor, (range.from + range.to) / 2, whole)),
+    pan: (share) => go(panned(range, share, whole)),
+    showWhole: () => go(whole),
+    chooseVisible,
+    savePng: () => downloadCanvas('timeline', canvas),
+    saveSvg: () => {
       if (drawing) downloadSvg('timeline', timelineSvg(drawing.scene, measureText));
-    }),
-  );
+    },
+  });
   const root = section(
     'timeline',
     'Timeline',
@@ -101,13 +82,14 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     overview.root,
     scroll,
     announced,
+    tiles.root,
     missing.root,
     makeClockNote(context),
   );
 
   const finder = makeTimelineSearch(context, {
     search: (query) =>
-      search(data, details, query, (layer, process, row) =>
+      search(data, operations.singles.details, query, (layer, process, row) =>
         lanes!.rowOf[process]! >= 0 && counts(view!.alongTime.choice, layer.layer, process, layer.key[row]!),
       ),
     here: () => (target?.kind === 'operation' ? { layer: target.layer, row: target.row } : undefined),
@@ -133,34 +115,38 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   /** Once the panel of details has something else, or nothing. */
   const noteKept = () => {
     const operation = tooltip.owns(canvas) && target?.kind === 'operation' ? target : undefined;
-    look.keep(operation && { layer: kLayers[operation.layer]!, row: operation.row });
+    look.keep(operation && keptOfRow(layerOf(operation.layer), operation.row));
+  };
+  const layerOf = (layer: number, { details }: Singles = operations.singles) => details.layers[layer]!;
+
+  /** What is loaded has changed, and with it the rows: the target is what it was, if that is still there. */
+  const renumber = (before: Singles) => {
+    finder.forget();
+    if (target?.kind === 'bin' || target === undefined) return;
+    const kept = target.kind === 'operation' && keptOfRow(layerOf(target.layer, before), target.row);
+    const row = kept ? rowOfKept(layerOf(kLayers.indexOf(kept.layer)), kept) : undefined;
+    target = row === undefined ? undefined : { ...target, row };
+    if (!target) tooltip.hide();
   };
 
   const layOut = (): LaneLayout => {
-    const room = Math.max(1, scroll.clientWidth - kNameRoom);
-    const rows = lanes!.rows.length;
-    const { compact } = view!.lanes;
-    const fitting = Math.floor((kMostHeight - kRulerHeight) / Math.max(1, rows));
-    const rowHeight = compact ? Math.min(24, Math.max(kLowLane, fitting)) : Math.min(112, Math.max(24, fitting));
-    const full = kRulerHeight + rowHeight * rows;
-    const height = Math.min(kMostHeight, full);
-    scroll.style.height = `${height}px`;
+    const { layout, full } = layOutLanes(lanes!, view!.lanes.compact, scroll.clientWidth, scroll.scrollTop);
+    scroll.style.height = `${layout.height}px`;
     spacer.style.height = `${full}px`;
-    // Whole lanes scroll under those that are pinned.
-    const { scrollTop } = scroll;
-    const top = lanes!.pinned > 0 ? Math.round(scrollTop / rowHeight) * rowHeight : scrollTop;
-    const layers = compact ? [0] : kAllLayers;
-    return { left: kNameRoom, width: room, height, top, rowHeight, lanes: lanes!, layers };
+    return layout;
   };
 
   const draw = () => {
     if (!view || !lanes || scroll.clientWidth === 0) return;
+    operations.lookAt(range);
+    const { singles, drawn } = operations;
+    if (drawing && drawing.scene.singles !== singles) renumber(drawing.scene.singles);
     const scene = {
       layout: layOut(),
       range,
       axis,
-      detailsTo,
-      details,
+      singles,
+      drawn,
       waits: context.waits,
       view,
       theme: theme(),
@@ -170,10 +156,11 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
       functions,
       mpiActivity: tableOf(tables, 'mpi_activity'),
     };
-    drawing = { scene, painted: paint(canvas, scene) };
+    drawing = { scene, painted: paint(screen, scene) };
     overview.draw(view, range, kNameRoom, scene.layout.width);
-    said.textContent = describeDrawing(drawing);
+    said.textContent = describeDrawing(drawing, data.tiles !== null);
     missing.show(range);
+    tiles.show();
     legend.show(scene.theme);
     placeMarker();
   };
@@ -223,13 +210,14 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
 
   // ---- keys ----
 
-  /** Moves the page, the lanes and the time so that the target is on the screen. */
+  /** Moves the page, the lanes and the time so that the target is on the screen; it may then be another row. */
   const reveal = (aim: LaneTarget) => {
+    target = aim;
     // Not every browser does so when the canvas gets the focus.
     canvas.scrollIntoView({ block: 'nearest' });
     const { layout } = drawing!.scene;
     const start = timeOf(drawing!.scene, aim);
-    const end = aim.kind === 'operation' ? details.layers[aim.layer]!.end[aim.row]! : start;
+    const end = aim.kind === 'operation' ? layerOf(aim.layer).end[aim.row]! : start;
     if (end < range.from || start > range.to) turn(showing(range, { from: start, to: start }, whole));
     const { rowHeight, height, lanes } = layout;
     const row = lanes.rowOf[aim.process]!;
@@ -244,7 +232,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
 
   /** Gives the operation a lane of its own, with its layer. */
   const openLane = ({ layer, row }: Found) => {
-    const process = details.layers[layer]!.table.column('process')[row]!;
+    const process = layerOf(layer).table.column('process')[row]!;
     const lane = lanes!.rows[lanes!.rowOf[process]!]!;
     if (lane.host !== null) laneControls.toggleHost(lane.host);
     if (view!.lanes.compact && layer !== 0) laneControls.toggleCompact();
@@ -253,7 +241,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
 
   /** Shows one operation in a lane of its own, wide enough to be seen, with its details. */
   const jump = ({ layer, row }: Found) => {
-    const { start, end } = details.layers[layer]!;
+    const { start, end } = layerOf(layer);
     const process = openLane({ layer, row });
     const length = end[row]! - start[row]!;
     const shown = range.to - range.from;
@@ -266,7 +254,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   };
   const keep = (aim: LaneTarget) => {
     reveal(aim);
-    point(aim, true);
+    point(target, true);
     pin();
   };
   const pin = () => {
@@ -275,13 +263,26 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   };
 
   /** Of an address. What this page does not hold, or leaves out, is not kept. */
-  const showKept = ({ layer: name, row }: Kept) => {
-    const layer = kLayers.indexOf(name);
-    const process = details.layers[layer]!.table.column('process')[row];
-    if (process === undefined || !drawing || lanes!.rowOf[process]! < 0) return look.keep(undefined);
+  const showAwaited = () => {
+    if (!awaited || !drawing) return;
+    const kept = awaited;
+    const layer = kLayers.indexOf(kept.layer);
+    const row = rowOfKept(layerOf(layer), kept);
+    const hasLane = lanes!.rowOf[kept.process]! >= 0;
+    if (row === undefined && hasLane && operations.loading !== '') return;
+    const { from, to } = operations.singles;
+    if (row === undefined && hasLane && data.tiles && operations.trouble === '' && (kept.start < from || kept.start >= to)) {
+      return go(inside({ from: kept.start - axis.slab, to: kept.start + axis.slab }, whole));
+    }
+    awaited = undefined;
+    if (row === undefined || !hasLane) return look.keep(undefined);
     tooltip.unpin();
     keep({ kind: 'operation', process: openLane({ layer, row }), layer, row });
   };
+  operations.whenChanged(() => {
+    draw();
+    showAwaited();
+  });
 
   const first = (): LaneTarget => {
     const { layout } = drawing!.scene;
@@ -311,7 +312,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     d: () => go(panned(range, 0.25, whole)),
     b: () => {
       const { from, to } = view!.filter;
-      if (from === undefined && to === undefined) visibleSpan.click();
+      if (from === undefined && to === undefined) chooseVisible();
       else chooseSpan();
     },
     Escape: () => point(undefined),
@@ -328,7 +329,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     if (!target || target.kind === 'message') next = first();
     else next = (way === 'along' ? nextAlong : nextAcross)(drawing!, target, direction);
     reveal(next);
-    point(next, true);
+    point(target, true);
   };
   const zoomAt = (factor: number) => {
     const at = target ? timeOf(drawing!.scene, target) : (range.from + range.to) / 2;
@@ -403,7 +404,8 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
       if (asked.range) range = asked.range;
       draw();
       if (asked.keepsNoMore && tooltip.owns(canvas)) tooltip.unpin();
-      if (asked.kept) showKept(asked.kept);
+      if (asked.kept) awaited = asked.kept;
+      showAwaited();
     },
   };
 }

@@ -1,11 +1,12 @@
 // What the timeline draws, and where on the canvas it lies.
 
-import type { Details, LayerDetails } from '../details';
+import type { LayerDetails } from '../details';
 import type { Lanes } from '../lanes';
 import type { FunctionGroups } from '../mpi_bins';
 import type { Table } from '../packed';
 import type { View } from '../page';
 import type { Theme } from '../palette';
+import type { Singles } from '../singles';
 import { kLayers, type TimeAxis } from '../slabs';
 import type { Range } from '../time_range';
 import type { Waits } from '../waits';
@@ -26,8 +27,9 @@ export interface Scene {
   readonly layout: LaneLayout;
   readonly range: Range;
   readonly axis: TimeAxis;
-  readonly detailsTo: number;
-  readonly details: Details;
+  readonly singles: Singles;
+  /** The time of which operations may be drawn one by one. */
+  readonly drawn: Range;
   readonly waits: Waits;
   readonly view: View;
   readonly theme: Theme;
@@ -49,7 +51,30 @@ export interface Box {
 }
 
 export const kRulerHeight = 20;
+/** Left of the lanes. */
+export const kNameRoom = 92;
+const kMostHeight = 520;
+const kLowLane = 7;
+const kAllLayers = kLayers.map((_, layer) => layer);
 export const kGap = 3;
+
+/** What two ranges have in common; where that is nothing, it ends where it begins, or before. */
+export function common(a: Range, b: Range): Range {
+  return { from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) };
+}
+
+/** Also how tall the lanes would be without a window that they scroll in. */
+export function layOutLanes(lanes: Lanes, compact: boolean, room: number, scrolled: number): { layout: LaneLayout; full: number } {
+  const rows = lanes.rows.length;
+  const fitting = Math.floor((kMostHeight - kRulerHeight) / Math.max(1, rows));
+  const rowHeight = compact ? Math.min(24, Math.max(kLowLane, fitting)) : Math.min(112, Math.max(24, fitting));
+  const full = kRulerHeight + rowHeight * rows;
+  // Whole lanes scroll under those that are pinned.
+  const top = lanes.pinned > 0 ? Math.round(scrolled / rowHeight) * rowHeight : scrolled;
+  const layers = compact ? [0] : kAllLayers;
+  const width = Math.max(1, room - kNameRoom);
+  return { layout: { left: kNameRoom, width, height: Math.min(kMostHeight, full), top, rowHeight, lanes, layers }, full };
+}
 
 export function xOf({ layout, range }: Scene, time: number): number {
   return layout.left + ((time - range.from) / (range.to - range.from)) * layout.width;

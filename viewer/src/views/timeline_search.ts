@@ -24,7 +24,7 @@ export interface TimelineSearch {
   forget(): void;
 }
 
-export function makeTimelineSearch({ data }: Context, actions: SearchActions): TimelineSearch {
+export function makeTimelineSearch({ operations }: Context, actions: SearchActions): TimelineSearch {
   let known: { query: string; findings: Findings } | undefined;
   let waiting = 0;
   const field = element('input', {
@@ -42,23 +42,20 @@ export function makeTimelineSearch({ data }: Context, actions: SearchActions): T
     if (known?.query !== query) known = { query, findings: actions.search(query) };
     return known.findings;
   };
-  const { embedded, events } = data.time;
-  const isPart = embedded < events;
-  const lacks = isPart ? `; only ${formatCount(embedded)} of ${formatCount(events)} operations and messages are in this page` : '';
-  const among = isPart ? ' among the operations in this page' : '';
+  const among = () => (operations.searched === '' ? '' : ` among ${operations.searched}`);
   const tell = (at?: Found) => {
     const { count } = findings();
     if (field.value.trim() === '') said.textContent = '';
-    else if (count === 0) said.textContent = `not found${lacks}`;
+    else if (count === 0) said.textContent = `not found${among()}`;
     else if (at) said.textContent = `${formatCount(findings().placeOf(at))} of ${formatCount(count)}`;
-    else said.textContent = `${formatCount(count)} found${among}`;
+    else said.textContent = `${formatCount(count)} found${among()}`;
   };
   const step = (direction: 1 | -1) => {
     const next = findings().next(actions.here(), direction);
     if (next) actions.jump(next);
     // The jump may have changed the lanes, of which the search then tells later.
     clearTimeout(waiting);
-    tell(next);
+    tell(next && actions.here());
   };
   field.addEventListener('input', () => {
     clearTimeout(waiting);

@@ -3,6 +3,7 @@
 
 import { rowsWithin, type LayerDetails } from '../details';
 import { counts, laneOf } from '../slabs';
+import type { Range } from '../time_range';
 import type { Arrow, Painted } from './timeline_painter';
 import { barBox, isSingle, kRulerHeight, laneBox, processBox, rowAt, timeAt, xOf, type Box, type Scene } from './timeline_scene';
 
@@ -27,7 +28,7 @@ function boxOf(scene: Scene, aim: Target): Box {
     return { left: aim.x - 3, right: aim.x + 3, top: aim.y - 3, bottom: aim.y + 3 };
   }
   if (aim.kind === 'operation') {
-    return barBox(scene, scene.details.layers[aim.layer]!, aim.process, aim.row);
+    return barBox(scene, scene.singles.details.layers[aim.layer]!, aim.process, aim.row);
   }
   const { axis, layout } = scene;
   const length = axis.slab * 2 ** aim.level;
@@ -44,7 +45,7 @@ export function shownBox(scene: Scene, aim: Target): Box {
   return { ...box, left: clamp(box.left), right: clamp(box.right) };
 }
 
-export function timeOf({ axis, details }: Scene, aim: Target): number {
+export function timeOf({ axis, singles: { details } }: Scene, aim: Target): number {
   if (aim.kind === 'message') return details.messageStart[aim.row]!;
   if (aim.kind === 'operation') return details.layers[aim.layer]!.start[aim.row]!;
   return axis.from + (aim.bin + 0.5) * axis.slab * 2 ** aim.level;
@@ -68,8 +69,12 @@ export function targetAt(drawing: Drawing, x: number, y: number): Target | undef
   if (found) return found;
   const arrow = painted.arrows.find((line) => distance(line, x, y) <= 4);
   if (arrow) return { kind: 'message', row: arrow.row, x, y };
-  if (layer === undefined || (single && time < painted.detailsTo)) return undefined;
+  if (layer === undefined || (single && isWithin(painted.singly, time))) return undefined;
   return binAt(drawing, { process, layer }, time);
+}
+
+function isWithin({ from, to }: Range, time: number): boolean {
+  return time >= from && time < to;
 }
 
 interface Lane {
@@ -85,10 +90,10 @@ function binAt({ scene, painted: { level } }: Drawing, { process, layer }: Lane,
 }
 
 function operationAt({ scene, painted }: Drawing, { process, layer }: Lane, x: number, y: number) {
-  const lane = scene.details.layers[layer]!;
+  const lane = scene.singles.details.layers[layer]!;
   const { layout, range } = scene;
   const [from, to] = [x - 3, x + 3].map((at) => timeAt(layout, range, at)) as [number, number];
-  if (from >= painted.detailsTo) return undefined;
+  if (from >= painted.singly.to || to < painted.singly.from) return undefined;
   const [begin, end] = rowsWithin(lane, process, from, to);
   let best: { row: number; far: number } | undefined;
   for (let row = begin; row < end; ++row) {
@@ -108,9 +113,9 @@ function isChosen({ view }: Scene, lane: LayerDetails, process: number, row: num
 /** The operation of a lane nearest to an instant, among those that are chosen; else the bin. */
 export function nearest(drawing: Drawing, at: Lane, time: number): LaneTarget {
   const { scene, painted } = drawing;
-  if (time >= painted.detailsTo || !isSingle(scene.layout, at.process)) return binAt(drawing, at, time);
+  if (!isWithin(painted.singly, time) || !isSingle(scene.layout, at.process)) return binAt(drawing, at, time);
   const { process, layer } = at;
-  const lane = scene.details.layers[layer]!;
+  const lane = scene.singles.details.layers[layer]!;
   let best = -1;
   let far = Infinity;
   for (let row = lane.first[process]!; row < lane.first[process + 1]!; ++row) {
@@ -129,7 +134,7 @@ export function processesOf({ layout: { lanes } }: Scene, process: number): read
 export function nextAlong(drawing: Drawing, aim: LaneTarget, step: number): LaneTarget {
   const { scene, painted } = drawing;
   if (aim.kind === 'operation') {
-    const lane = scene.details.layers[aim.layer]!;
+    const lane = scene.singles.details.layers[aim.layer]!;
     const { process } = aim;
     for (let row = aim.row + step; ; row += step) {
       if (row < lane.first[process]! || row >= lane.first[process + 1]!) return aim;

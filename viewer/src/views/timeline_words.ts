@@ -8,6 +8,7 @@ import type { LayerDetails } from '../details';
 import { element } from '../dom';
 import { formatCount, formatDuration } from '../format';
 import type { Context, View } from '../page';
+import type { Operations } from '../singles';
 import { endOf, laneOf } from '../slabs';
 import { describeRange, type Range } from '../time_range';
 import { processLabel } from '../choices';
@@ -16,6 +17,7 @@ import { processesToldBy } from '../waits';
 import { makeCard } from './card';
 import type { BinTarget, Drawing, Target } from './timeline_target';
 import { copyButton } from './copy_button';
+import { common } from './timeline_scene';
 
 /** Everything that is known of the target; of an operation, also the message that it serves. */
 export function explainTarget(
@@ -25,13 +27,14 @@ export function explainTarget(
   /** Of its lane. */
   processes: readonly number[],
 ): HTMLElement[] {
-  const { data, details } = context;
+  const { data } = context;
+  const { details, waits } = context.operations.singles;
   if (aim.kind === 'bin') return makeCard(describeBin(context, view, aim, processes));
   if (aim.kind === 'message') return makeCard(describeMessage(data, details, aim.row));
   const layer = details.layers[aim.layer]!;
   const cards = makeCard(describeOperation(data, layer, aim.row));
   if (layer.layer === 'mpi') {
-    const described = describeWaits(data, context.waits, layer, aim.row);
+    const described = describeWaits(data, waits, layer, aim.row);
     return described ? [...cards, element('hr'), ...makeCard(described)] : cards;
   }
   const message = details.rowOfMessage.get(layer.table.column('message')[aim.row]!);
@@ -82,15 +85,16 @@ export function nameOf({ data }: Context, { layer, table }: LayerDetails, row: n
 }
 
 /** Which time is drawn, and how. */
-export function describeDrawing({ scene, painted }: Drawing): string {
-  const { layout, range, axis, detailsTo, view } = scene;
+export function describeDrawing({ scene, painted }: Drawing, hasTiles: boolean): string {
+  const { layout, range, axis, drawn, singles, view } = scene;
   const px = formatDuration(Math.max(1, Math.round((range.to - range.from) / layout.width)));
   const parts = [`${describeRange(range)} from ${formatInstant(range.from)}, 1 px = ${px}.`];
-  if (painted.detailsTo <= range.from) {
+  if (painted.singly.from >= painted.singly.to) {
     const bins = formatDuration(axis.slab * 2 ** painted.level);
     parts.push(`Height: share of each ${bins} in which something is in progress.`);
     const isSingle = layout.lanes.rows.some(({ host }) => host === null);
-    if (isSingle && detailsTo > range.from) parts.push('Zoom in for single operations.');
+    const mayBeSingly = common(range, common(drawn, singles));
+    if (isSingle && (hasTiles || mayBeSingly.from < mayBeSingly.to)) parts.push('Zoom in for single operations.');
   } else {
     parts.push('Single operations; grey ones are not chosen.');
     if (painted.arrowsLeftOut) parts.push('Zoom in for messages as arrows.');
@@ -110,13 +114,13 @@ export function makeMissingNote({ data, axis }: Context) {
   const text =
     `Of ${formatCount(events)} operations and messages the first ${formatCount(embedded)} are in ` +
     `this page singly, up to ${formatInstant(details_to_ns)} (dashed line); all are in the sums ` +
-    'and bins. Those of the visible time are in the page of ';
+    'and bins. “uctrace view --tiles -o DIR” makes a page with all. Those of the visible time are in the page of ';
   const copy = copyButton('Copy', () => command.textContent ?? '');
   const link = element('a', { 'data-testid': 'timeline-span' }, 'open it here');
   const served = element('span', {}, ' or ', link);
   const root = element(
     'p',
-    { 'data-testid': 'timeline-missing', hidden: embedded === events },
+    { 'data-testid': 'timeline-missing', hidden: embedded === events || data.tiles !== null },
     text,
     command,
     ' ',
@@ -130,6 +134,19 @@ export function makeMissingNote({ data, axis }: Context) {
     link.href = `./${from}-${to}`;
     // Of all that the page shows it would be the same page.
     served.hidden = from <= axis.from && to >= endOf(axis);
+  };
+  return { root, show };
+}
+
+/** What of the visible time is being loaded, or cannot be. */
+export function makeTileNote(operations: Operations) {
+  const root = element('p', { role: 'status', hidden: true, 'data-testid': 'timeline-tiles' });
+  const show = () => {
+    const { trouble, loading } = operations;
+    root.hidden = trouble === '' && loading === '';
+    root.className = trouble === '' ? '' : 'banner bad';
+    const advice = trouble === '' ? '' : 'All is in the sums and bins. Write the folder again with “uctrace view --tiles”.';
+    root.textContent = [trouble, advice, loading].filter(Boolean).join(' ');
   };
   return { root, show };
 }

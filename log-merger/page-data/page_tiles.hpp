@@ -1,0 +1,46 @@
+// The tiles of a page: all operations singly, each file of them a span of time, which the page
+// loads when the reader comes there (docs/page-data.md#tiles).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "log-merger/parallel/workers.hpp"
+#include "log-merger/row-source/row_source.hpp"
+#include "log-merger/summaries/time_slabs.hpp"
+#include "log-merger/summaries/time_window.hpp"
+#include "log-merger/summaries/traffic_cells.hpp"
+
+namespace uctrace {
+
+// So many operations are about a megabyte, and a tenth of a second to load (docs/performance.md).
+inline constexpr std::uint64_t kTileOperations = 100'000;
+
+struct TileOptions {
+  std::uint64_t operations = kTileOperations;           // that a tile has, if that is possible
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // of rows that are held at a time
+  Workers workers = Workers();                          // that make them
+  // Is given the tiles, each once, in any order and by any of the workers.
+  std::function<void(std::size_t number, const std::string& script)> write;
+  // How many of them there are, and have been written; in the order of these.
+  std::function<void(std::size_t written, std::size_t tiles)> progress = [](auto, auto) {};
+};
+
+// Makes and writes them all, and says what the page must know of them. Reads the times of all rows,
+// and all messages, once; then all rows for each part of the tiles that fits the memory.
+nlohmann::ordered_json make_tiles(const RowSource& source, const TimeWindow& window,
+                                  const TimeAxis& axis, const TrafficCells& cells,
+                                  const TileOptions& options);
+
+// Of tile 12 "12.js".
+std::string tile_name(std::size_t number);
+bool is_tile_name(std::string_view name);
+// Whether a tile of uctrace lies there.
+bool is_tile(const std::filesystem::path& path);
+
+}  // namespace uctrace

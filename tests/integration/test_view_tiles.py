@@ -1,0 +1,157 @@
+"""`uctrace view --tiles`: a page and all operations in files beside it, which a real browser loads from disk."""
+
+import json
+import re
+
+from harness import check, check_equal, run_test, scratch
+from mpi_jobs import MPIS
+from page import in_browser, packed_rows
+from recordings import record_well
+from stores import TOOL_FAILURE
+
+LIMIT = 40  # operations of a tile: several of them even of a short run
+OPERATIONS = ("mpi_calls", "ucp_operations", "transfers", "messages")
+
+
+class Tiles:
+    """What lies in a folder that was written."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        html = (folder / "index.html").read_text()
+        self.page = json.loads(re.search(r'id="uctrace-data">(.*?)</script>', html, re.DOTALL).group(1))
+        check("script-src 'unsafe-inline' 'self';" in html, "the page may load scripts beside it")
+        self.tiles = [self.read(number) for number in range(len(self.page["tiles"]["from_ns"]))]
+        names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+        expected = ["index.html", "tiles", *(f"tiles/{number}.js" for number in range(len(self.tiles)))]
+        check_equal(names, sorted(expected), "files of the folder")
+
+    def read(self, number):
+        script = (self.folder / "tiles" / f"{number}.js").read_text()
+        call = re.fullmatch(r"uctraceTile\((.*)\);\n", script, re.DOTALL)
+        check(call is not None, f"no call: {script[:80]}")
+        return json.loads(call.group(1))
+
+    def span(self, number):
+        time, first = self.page["time"], self.page["tiles"]["from_ns"]
+        end = time["from_ns"] + time["slabs"] * time["slab_ns"]
+        return first[number], first[number + 1] if number + 1 < len(first) else end
+
+
+def write(recording, folder, *options):
+    written = recording.ask("view", "--tiles", "-o", folder, *options)
+    check_equal((written.status, written.stdout.strip()), (0, str(folder / "index.html")), f"tiles: {written}")
+    return Tiles(folder)
+
+
+def tiles_hold_all(recording, tiles):
+    """Every message and operation, in the tiles that it overlaps, as the command line tells the messages."""
+    page = tiles.page
+    check(len(tiles.tiles) > 3, f"only {len(tiles.tiles)} tiles")
+    check_equal((page["time"]["embedded"], page["time"]["is_part"]), (0, False), "the page has the sums")
+    listed = {message["id"]: message for message in recording.messages}
+    begun = 0
+    for number, tile in enumerate(tiles.tiles):
+        check_equal((tile["run"], tile["tile"]), (page["run"]["id"], number), "what the tile is of")
+        check_equal(tile["packed"]["adler32"], page["tiles"]["adler32"][number], "its checksum")
+        first, end = tiles.span(number)
+        rows = {name: packed_rows(tile["packed"], name) for name in OPERATIONS}
+        check_equal(sum(map(len, rows.values())), page["tiles"]["operations"][number], "operations of the tile")
+        begun += sum(first <= row["start_ns"] < end for name in OPERATIONS for row in rows[name])
+        said = json.loads(recording.ask("messages", "--format", "json", f"--from={first}ns", f"--to={end}ns").stdout)
+        here = {row["id"]: row for row in rows["messages"] if first <= row["start_ns"] < end}
+        check_equal(set(here), {message["id"] for message in said["messages"]}, f"messages that begin in tile {number}")
+        for row in rows["messages"]:
+            check_equal((row["bytes"], row["start_ns"]), (listed[row["id"]]["bytes"], listed[row["id"]]["t_start_ns"]),
+                        f"message {row['id']}")
+    check_equal(begun, page["time"]["events"], "operations and messages that begin in the tiles")
+
+
+def sums_are_those_of_the_page(recording, tiles, folder):
+    file = folder / "page.html"
+    recording.ask("view", "-o", file)
+    page = json.loads(re.search(r'id="uctrace-data">(.*?)</script>', file.read_text(), re.DOTALL).group(1))
+    for table in ("cells", "cell_transfers", "slab_cells", "slab_transfers", "wait_sums"):
+        check_equal(packed_rows(tiles.page["packed"], table), packed_rows(page["packed"], table), f"sums of {table}")
+    check_equal(page["tiles"], None, "a page without tiles")
+    check("'self'" not in file.read_text().partition("<title>")[0], "it may load nothing")
+
+
+def entries(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+            for path in folder.rglob("*")}
+
+
+def older_ones_are_replaced(recording, folder):
+    write(recording, folder / "tiles", "--limit", LIMIT)
+    again = write(recording, folder / "tiles")
+    check_equal(len(again.tiles), 1, "tiles of as many operations as the run has")
+    (folder / "empty").mkdir()
+    write(recording, folder / "empty")
+    check_equal([path.name for path in folder.glob("*.uctrace-new-*")], [], "nothing is left beside it")
+
+
+def refused(recording, path, why):
+    answer = recording.ask("view", "--tiles", "-o", path)
+    check_equal(answer.status, TOOL_FAILURE, f"{path} is refused: {answer}")
+    check(why in answer.stderr and answer.stderr.count("\n") == 1, f"one line that says why: {answer.stderr}")
+    check("name another one with -o DIR" in answer.stderr, f"and what to do: {answer.stderr}")
+
+
+def foreign_folders_are_refused(recording, folder):
+    def notes(place):
+        (place / "notes.txt").write_text("mine")
+
+    def other_script(place):
+        (place / "tiles" / "x.js").write_text("mine")
+
+    def other_tile(place):
+        (place / "tiles" / "0.js").write_text("mine")
+
+    def linked_tile(place):
+        (place / "tiles" / "0.js").unlink()
+        (place / "tiles" / "0.js").symlink_to(folder / "elsewhere")
+
+    def other_page(place):
+        (place / "index.html").write_text("<html>mine</html>")
+
+    def single_page(place):
+        for tile in (place / "tiles").iterdir():
+            tile.unlink()
+        (place / "tiles").rmdir()
+
+    for number, spoil in enumerate((notes, other_script, other_tile, linked_tile, other_page, single_page)):
+        place = folder / f"spoilt{number}"
+        write(recording, place, "--limit", LIMIT)
+        spoil(place)
+        before = entries(place)
+        refused(recording, place, "lies there, which uctrace view --tiles did not write")
+        check_equal(entries(place), before, f"{spoil.__name__}: nothing is touched")
+    (folder / "file").write_text("mine")
+    (folder / "link").symlink_to(folder / "tiles")
+    for name in ("file", "link"):
+        refused(recording, folder / name, "what has this name is no folder")
+    refused(recording, folder / "missing" / "tiles", "No such file or directory")
+    check_equal([path.name for path in folder.glob("*.uctrace-new-*")], [], "nothing is left beside it")
+
+
+def options_have_sense(recording):
+    for options, why in ((["--tiles"], "none is named"), (["--tiles", "-o", "-"], "none is named"),
+                         (["--tiles", "--serve"], "with --serve no file is written")):
+        answer = recording.ask("view", *options)
+        check(answer.status == TOOL_FAILURE and why in answer.stderr, f"{options} are refused: {answer}")
+
+
+def page_loads_its_tiles():
+    with scratch() as folder:
+        _, recording = record_well(folder / "data", MPIS["ompi"].job("exchange"))
+        tiles = write(recording, folder / "tiles <b>", "--limit", LIMIT)
+        tiles_hold_all(recording, tiles)
+        sums_are_those_of_the_page(recording, tiles, folder)
+        older_ones_are_replaced(recording, folder)
+        foreign_folders_are_refused(recording, folder)
+        options_have_sense(recording)
+        in_browser("--tiles", tiles.folder)
+
+
+run_test(page_loads_its_tiles)

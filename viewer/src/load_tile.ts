@@ -1,0 +1,34 @@
+// Loads the file of a tile. A page from disk may read no file but a script, so that is what a tile is: it calls
+// `uctraceTile` with what it holds.
+
+import { DataError } from './error';
+import { tileFile } from './tiles';
+
+declare global {
+  interface Window {
+    uctraceTile?: (tile: unknown) => void;
+  }
+}
+
+/** Throws a DataError where there is no such file, or it is no script that calls. */
+export function loadTile(number: number): Promise<unknown> {
+  const script = document.createElement('script');
+  return new Promise((resolve, reject) => {
+    script.onload = () => {
+      script.remove();
+      if (arrived === undefined) reject(new DataError('it is cut, or was changed'));
+      else resolve(arrived);
+      arrived = undefined;
+    };
+    script.onerror = () => {
+      script.remove();
+      reject(new DataError('it is missing, or the browser may not read it'));
+    };
+    script.src = tileFile(number);
+    document.head.append(script);
+  });
+}
+
+/** A script is run right before its `load`: nothing else comes between. */
+let arrived: unknown;
+window.uctraceTile = (tile) => (arrived = tile);

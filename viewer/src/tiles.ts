@@ -1,0 +1,177 @@
+// The tiles of a page: files beside it with all operations, each of a span of time, of which those are loaded that the
+// reader looks at (docs/page-data.md#tiles). Few are kept: a run may have more than fit a browser.
+
+import { checkSingles } from './check_tables';
+import type { Columns } from './columns';
+import { formatInstant } from './describe';
+import type { PageData, TilesData } from './data';
+import { DataError } from './error';
+import { mergeTiles } from './merge_tiles';
+import { tableOf, unpack, type Tables } from './packed';
+import { writtenTile } from './read_page';
+import { describeLoaded, makeSingles, type Operations, type Singles } from './singles';
+import { endOf, lowerBound, type TimeAxis } from './slabs';
+import type { Range } from './time_range';
+
+/** With more of them in view, nothing is loaded: the reader looks at bins. */
+const kMostInView = 3;
+const kKept = 8;
+
+/** What the file of a tile holds. Throws a DataError where it cannot be had. */
+export type LoadTile = (number: number) => Promise<unknown>;
+
+export function tileFile(number: number): string {
+  return `tiles/${number}.js`;
+}
+
+const kSingleTables = ['mpi_calls', 'ucp_operations', 'transfers', 'messages'];
+
+/** Checks that it is the tile of this number that was written with the page. Throws a DataError. */
+export async function readTile(columns: Columns, number: number, value: unknown): Promise<Tables> {
+  const { data } = columns;
+  const { operations, adler32 } = data.tiles!;
+  const tile = writtenTile(value);
+  if (tile.run !== data.run.id) throw new DataError(`it is of run ${tile.run}, and the page is of run ${data.run.id}`);
+  if (tile.tile !== number) throw new DataError(`it is tile ${tile.tile}, under another name`);
+  if (tile.packed.adler32 !== adler32[number]) throw new DataError('it was not written together with the page');
+  const tables = await unpack(tile.packed);
+  const rows = kSingleTables.reduce((sum, name) => sum + tableOf(tables, name).rows, 0);
+  if (rows !== operations[number]) throw new DataError(`it has ${rows} of ${operations[number]} operations`);
+  checkSingles(columns, tables);
+  return tables;
+}
+
+type Kept = { readonly tables: Tables } | { readonly trouble: string } | 'loading';
+
+/** The tiles that were asked for last, and what went wrong with any. */
+class TileShelf {
+  private readonly kept = new Map<number, Kept>();
+
+  constructor(
+    private readonly columns: Columns,
+    private readonly load: LoadTile,
+    private readonly changed: () => void,
+  ) {}
+
+  /** Of these tiles the tables that are here; the others are loaded. */
+  ask(numbers: readonly number[]): void {
+    for (const number of numbers) {
+      const known = this.kept.get(number) ?? 'loading';
+      if (!this.kept.has(number)) void this.fetch(number);
+      this.kept.delete(number);
+      this.kept.set(number, known);
+    }
+    for (const [number, known] of this.kept) {
+      if (this.kept.size <= kKept) break;
+      if (typeof known === 'object' && 'tables' in known) this.kept.delete(number);
+    }
+  }
+
+  tables(number: number): Tables | undefined {
+    const known = this.kept.get(number);
+    return typeof known === 'object' && 'tables' in known ? known.tables : undefined;
+  }
+  trouble(number: number): string | undefined {
+    const known = this.kept.get(number);
+    return typeof known === 'object' && 'trouble' in known ? known.trouble : undefined;
+  }
+  isLoading(number: number): boolean {
+    return this.kept.get(number) === 'loading';
+  }
+
+  private async fetch(number: number): Promise<void> {
+    let known: Kept;
+    try {
+      known = { tables: await readTile(this.columns, number, await this.load(number)) };
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error;
+      known = { trouble: `${tileFile(number)} cannot be shown: ${error.message}` };
+    }
+    this.kept.set(number, known);
+    this.changed();
+  }
+}
+
+/** Where tiles lie in time. */
+class TileSpans {
+  private readonly from: number[];
+  private readonly end: number;
+
+  constructor({ from_ns }: TilesData, axis: TimeAxis) {
+    this.from = from_ns;
+    this.end = endOf(axis);
+  }
+
+  of(number: number): Range {
+    return { from: this.from[number]!, to: this.from[number + 1] ?? this.end };
+  }
+
+  /** Those in view, in their order. */
+  within({ from, to }: Range): number[] {
+    const first = Math.max(0, lowerBound(this.from, Math.floor(from) + 1) - 1);
+    const end = Math.max(first + 1, lowerBound(this.from, Math.ceil(to)));
+    return Array.from({ length: end - first }, (_, index) => first + index);
+  }
+}
+
+/** The longest part of the numbers, which follow each other, of which all are here. */
+function longestRun(numbers: readonly number[], isHere: (number: number) => boolean): number[] {
+  let [best, here]: [number[], number[]] = [[], []];
+  for (const number of numbers) {
+    here = isHere(number) ? [...here, number] : [];
+    if (here.length > best.length) best = here;
+  }
+  return best;
+}
+
+export function makeTiledOperations(columns: Columns, tables: Tables, axis: TimeAxis, load: LoadTile): Operations {
+  const data: PageData = columns.data;
+  const spans = new TileSpans(data.tiles!, axis);
+  const nothing: Range = { from: axis.from, to: axis.from };
+  const listeners: (() => void)[] = [];
+  let inView: readonly number[] = [];
+  let shown: readonly number[] = [];
+  let singles: Singles = makeSingles(data, tables, axis, nothing);
+
+  const assemble = () => {
+    const numbers = longestRun(inView, (number) => shelf.tables(number) !== undefined);
+    // Putting tiles together takes longer than a frame, so they stay until others are needed; for the search, too.
+    if (numbers.every((number) => shown.includes(number))) return;
+    shown = numbers;
+    const parts = numbers.map((number) => ({ from: spans.of(number).from, tables: shelf.tables(number)! }));
+    const range = { from: parts[0]!.from, to: spans.of(numbers[numbers.length - 1]!).to };
+    singles = makeSingles(data, mergeTiles(parts, data.processes.length), axis, range);
+  };
+  const shelf = new TileShelf(columns, load, () => {
+    assemble();
+    for (const listener of listeners) listener();
+  });
+
+  return {
+    get singles() {
+      return singles;
+    },
+    get drawn() {
+      return inView.length > 0 ? singles : nothing;
+    },
+    get trouble() {
+      return inView.flatMap((number) => shelf.trouble(number) ?? []).join(' ');
+    },
+    get loading() {
+      const numbers = inView.filter((number) => shelf.isLoading(number));
+      if (numbers.length === 0) return '';
+      const [from, to] = [spans.of(numbers[0]!).from, spans.of(numbers[numbers.length - 1]!).to];
+      return `Loading the operations from ${formatInstant(from)} to ${formatInstant(to)} …`;
+    },
+    get searched() {
+      return describeLoaded(singles);
+    },
+    lookAt(range) {
+      const numbers = spans.within(range);
+      inView = numbers.length > kMostInView ? [] : numbers;
+      shelf.ask(inView);
+      assemble();
+    },
+    whenChanged: (listener) => void listeners.push(listener),
+  };
+}

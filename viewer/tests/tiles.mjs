@@ -1,0 +1,203 @@
+// Checks of a page with tiles, opened from disk: single operations come when the reader zooms in, and what is missing,
+// cut or of another run is said. Used by page.mjs.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { makeRun, resolved, written } from './make_run.mjs';
+import { unpackTables } from './pack.mjs';
+import { makeTiles, tablesWithin, tileScript } from './make_tiles.mjs';
+
+/** Where the few operations of the invented run are. */
+const kFirstSlabs = [0, 53, 54, 56, 58, 59, 64];
+
+/** As `uctrace view --tiles` writes it. */
+function writeFolder(folder, made, template, fill) {
+  mkdirSync(join(folder, 'tiles'), { recursive: true });
+  const allowed = template.replace("script-src 'unsafe-inline'", "script-src 'unsafe-inline' 'self'");
+  writeFileSync(join(folder, 'index.html'), fill(allowed, written(made.page)));
+  made.tiles.forEach((tile, number) => writeFileSync(join(folder, 'tiles', `${number}.js`), tileScript(tile)));
+}
+
+class TiledPage {
+  constructor(page, folder) {
+    this.page = page;
+    this.address = pathToFileURL(join(folder, 'index.html')).href;
+  }
+
+  text(name) {
+    return this.page.getByTestId(name).textContent();
+  }
+
+  /** Opens the page anew, at a part of the run; waits for its tiles, or for what is said in their place. */
+  async open(hash = '') {
+    await this.page.goto('about:blank');
+    await this.page.goto(this.address + hash);
+    await this.page.locator('html[data-ready]').waitFor();
+    await this.page.waitForFunction(() => {
+      const textOf = (name) => document.querySelector(`[data-testid="${name}"]`).textContent;
+      return textOf('timeline-level') !== '' && !textOf('timeline-tiles').includes('Loading');
+    });
+  }
+  async at({ from, to }) {
+    await this.open(`#zoom=${from + 1}-${to - 1}`);
+  }
+
+  /** How many operations the search finds. */
+  async find(query) {
+    await this.page.getByTestId('timeline-find').fill(query);
+    await this.page.waitForFunction(() => document.querySelector('[data-testid="timeline-found"]').textContent !== '');
+    const said = await this.text('timeline-found');
+    const count = /^([\d,]+) found/.exec(said)?.[1] ?? '0';
+    return { said, count: Number(count.replaceAll(',', '')) };
+  }
+}
+
+async function checkLoading(tiled, made) {
+  await tiled.open();
+  assert.match(await tiled.text('timeline-level'), /Zoom in for single operations/);
+  assert.match((await tiled.find('mpi_')).said, /not found among no operations, as none are loaded/);
+  const [first, last] = [made.spans[2], made.spans[3]];
+  await tiled.at({ from: first.from, to: last.to });
+  assert.match(await tiled.text('timeline-level'), /Single operations/);
+  const calls = tablesWithin(made.tables, { from: first.from, to: last.to }).mpi_calls;
+  const of = (id) => made.page.texts[id].toLowerCase();
+  const name = of(calls.function[0]);
+  const { said, count } = await tiled.find(`function:${name} rank:0`);
+  const expected = calls.function.filter((id, row) => of(id).includes(name) && calls.process[row] === 0).length;
+  assert.ok(count >= expected && expected > 0, `${count} of ${expected} calls are found in two tiles`);
+  assert.match(said, /among the operations from \d+\.\d+ s to \d+\.\d+ s, which are loaded/);
+  console.log(`ok   tiles: two are loaded, and ${count} operations found in them`);
+}
+
+/** The address of an operation leads to it, whatever is loaded when it is opened. */
+async function checkAddress(tiled, made) {
+  const { page } = tiled;
+  await tiled.at(made.spans[3]);
+  await page.getByTestId('timeline-find').fill('rank:0');
+  await page.keyboard.press('Enter');
+  const details = page.getByTestId('details-content');
+  const shown = await details.innerText();
+  await page.waitForURL((url) => url.hash.includes('operation='));
+  const fields = new URLSearchParams(new URL(page.url()).hash.slice(1));
+  await tiled.open(new URL(page.url()).hash);
+  assert.equal(await details.innerText(), shown, 'the same operation');
+  // Also where the address shows so much that nothing would be loaded.
+  fields.delete('zoom');
+  await tiled.open(`#${fields}`);
+  await details.waitFor();
+  assert.equal(await details.innerText(), shown, 'the same operation, of all of the run');
+  await page.getByTestId('details-close').click();
+  console.log('ok   tiles: the address of an operation');
+}
+
+async function checkMoving(tiled, made) {
+  const { page } = tiled;
+  await tiled.at(made.spans[2]);
+  await page.getByTestId('timeline-find').fill('rank:0');
+  await page.keyboard.press('Enter');
+  const details = page.getByTestId('details-content');
+  const shown = await details.innerText();
+  // Another tile comes to the one that is there: what is kept is still the same.
+  await page.getByTestId('timeline-out').click();
+  await page.waitForTimeout(300);
+  assert.equal(await details.innerText(), shown);
+  await page.getByTestId('timeline-canvas').focus();
+  await page.keyboard.press('ArrowRight');
+  assert.notEqual(await details.innerText(), shown, 'the next operation by key');
+  await page.keyboard.press('ArrowLeft');
+  assert.equal(await details.innerText(), shown, 'and back');
+  console.log('ok   tiles: moving from one to the next');
+}
+
+async function checkDamage(tiled, made, folder) {
+  const file = (number) => join(folder, 'tiles', `${number}.js`);
+  const whole = tileScript(made.tiles[3]);
+  const other = (change) => tileScript({ ...made.tiles[3], ...change });
+  const cases = [
+    ['missing', () => rmSync(file(3)), /tiles\/3\.js cannot be shown: it is missing, or the browser may not read it/],
+    ['cut', () => writeFileSync(file(3), whole.slice(0, whole.length / 2)), /tiles\/3\.js cannot be shown: it is cut, or was changed/],
+    ['empty', () => writeFileSync(file(3), ''), /it is cut, or was changed/],
+    ['of another run', () => writeFileSync(file(3), other({ run: '<b>other' })), /it is of run <b>other, and the page is of run/],
+    ['another one', () => writeFileSync(file(3), tileScript(made.tiles[4])), /it is tile 4, under another name/],
+    ['of another folder', () => writeFileSync(file(3), other({ packed: made.tiles[2].packed })), /it was not written together with the page/],
+  ];
+  for (const [name, damage, said] of cases) {
+    damage();
+    await tiled.at(made.spans[3]);
+    const text = await tiled.text('timeline-tiles');
+    assert.match(text, said, `a tile that is ${name}`);
+    assert.match(text, /Write the folder again with “uctrace view --tiles”/);
+    await tiled.at(made.spans[2]);
+    assert.match(await tiled.text('timeline-level'), /Single operations/, 'the others are shown');
+    writeFileSync(file(3), whole);
+  }
+  console.log(`ok   tiles: ${cases.map(([name]) => name).join(', ')}`);
+}
+
+/** The tiles of a folder that was written, as the page reads them: by the call of each. */
+function readTiles(folder, count) {
+  return Array.from({ length: count }, (_, number) => {
+    const script = readFileSync(join(folder, 'tiles', `${number}.js`), 'utf8');
+    return JSON.parse(script.slice('uctraceTile('.length, -');\n'.length));
+  });
+}
+
+/** What a search for MPI functions at the first process finds in the operations of a tile. */
+function expectedCount(data, tile) {
+  const { mpi_calls: calls, ucp_operations: operations } = unpackTables(tile.packed, ['mpi_calls', 'ucp_operations']);
+  const has = (id) => data.texts[id].toLowerCase().includes('mpi_');
+  const isMessage = (cell) => cell < 0 || data.classes[data.cells[cell].class].reason === null;
+  return (
+    calls.function.filter((id, row) => calls.process[row] === 0 && has(id)).length +
+    operations.asked_by.filter((id, row) => operations.process[row] === 0 && has(id) && isMessage(operations.cell[row])).length
+  );
+}
+
+/** A folder of a real recording: what the page finds in each of some tiles is what their files have. */
+export async function checkFolder(context, folder) {
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const problems = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
+  const tiled = new TiledPage(page, folder);
+  await tiled.open();
+  const data = resolved(JSON.parse(await page.locator('#uctrace-data').textContent()));
+  const { from_ns } = data.tiles;
+  const tiles = readTiles(folder, from_ns.length);
+  const end = data.time.from_ns + data.time.slabs * data.time.slab_ns;
+  let found = 0;
+  for (let number = 0; number < tiles.length; number += Math.ceil(tiles.length / 6)) {
+    await tiled.at({ from: from_ns[number], to: from_ns[number + 1] ?? end });
+    assert.match(await tiled.text('timeline-level'), /Single operations/);
+    const { count } = await tiled.find(`function:mpi_ rank:${data.processes[0].label}`);
+    assert.equal(count, expectedCount(data, tiles[number]), `found in tile ${number}`);
+    found += count;
+  }
+  assert.ok(found > 0, 'some operations are found');
+  assert.deepEqual(problems, [], 'no errors in the page and no requests');
+  console.log(`ok   ${found} calls and operations in some of ${tiles.length} tiles`);
+  await page.close();
+}
+
+/** `fill(template, data)`: the page of some data. */
+export async function checkTiles(context, folder, template, fill) {
+  const made = makeTiles(makeRun({ ranks: 6, slabs: 1024, limit: 400 }), kFirstSlabs);
+  const own = join(folder, 'tiled <b> run');
+  writeFolder(own, made, template, fill);
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  const problems = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
+  const tiled = new TiledPage(page, own);
+  await checkLoading(tiled, made);
+  await checkAddress(tiled, made);
+  await checkMoving(tiled, made);
+  assert.deepEqual(problems, [], 'no errors in the page and no requests');
+  await checkDamage(tiled, made, own);
+  await page.close();
+}

@@ -1,0 +1,180 @@
+// Tiles of operations, against the plain rows of the run that they are cut of.
+
+import { describe, expect, it } from 'vitest';
+
+import { makeColumns } from '../src/columns';
+import type { PageData } from '../src/data';
+import { DataError } from '../src/error';
+import { keptOfRow, rowOfKept } from '../src/look';
+import { mergeTiles } from '../src/merge_tiles';
+import { tableOf, unpack, type Tables } from '../src/packed';
+import { readPage } from '../src/read_page';
+import { makeOwnOperations, type Operations } from '../src/singles';
+import { makeTimeAxis } from '../src/slabs';
+import { makeTiledOperations, readTile } from '../src/tiles';
+import { makeRun, written } from './make_run.mjs';
+import { makeTiles, tablesWithin } from './make_tiles.mjs';
+
+/** Around the operations that the run has singly, which begin after a twentieth of it. */
+const kFirstSlabs = [0, 53, 54, 56, 58, 59, 64];
+const run = makeRun({ ranks: 6, slabs: 1024, limit: 400 });
+const made = makeTiles(run, kFirstSlabs);
+const { data, tables } = await readPage(JSON.stringify(written(made.page)));
+const columns = makeColumns(data);
+const axis = makeTimeAxis(data.time);
+const kTables = ['mpi_calls', 'ucp_operations', 'transfers', 'messages', 'hops', 'waits'];
+
+const plain = (read: Tables) =>
+  Object.fromEntries(
+    kTables.map((name) => {
+      const table = tableOf(read, name);
+      return [name, Object.fromEntries([...table.names()].map((column) => [column, Array.from(table.column(column))]))];
+    }),
+  );
+const tile = (number: number) => readTile(columns, number, structuredClone(made.tiles[number]));
+
+describe('a tile', () => {
+  it('is read', async () => {
+    for (const number of made.tiles.keys()) expect(plain(await tile(number))).toEqual(tablesWithin(made.tables, made.spans[number]!));
+  });
+
+  it.each<[string, (tile: Record<string, unknown>) => void]>([
+    ['it is of run other, and the page is of run', (t) => (t['run'] = 'other')],
+    ['it is tile 3, under another name', (t) => (t['tile'] = 3)],
+    ['it was not written together with the page', (t) => (t['packed'] = made.tiles[1]!.packed)],
+    ['.schema: expected 5, found 4', (t) => (t['schema'] = 4)],
+    ['its checksum is', (t) => (t['packed'] = { ...made.tiles[2]!.packed, deflated: made.tiles[1]!.packed.deflated })],
+    ['.packed: cannot be inflated', (t) => (t['packed'] = damaged(made.tiles[2]!.packed))],
+    ['.packed.tables: expected a list', (t) => (t['packed'] = { ...made.tiles[2]!.packed, tables: null })],
+  ])('that is not the one which was written says %s', async (message, change) => {
+    const changed = structuredClone(made.tiles[2]) as Record<string, unknown>;
+    change(changed);
+    await expect(readTile(columns, 2, changed)).rejects.toThrow(message);
+    await expect(readTile(columns, 2, changed)).rejects.toThrow(DataError);
+  });
+
+  it('has as many operations as were written', () => {
+    const more = { ...data, tiles: { ...data.tiles!, operations: made.page.tiles.operations.map((count: number) => count + 1) } };
+    return expect(readTile({ ...columns, data: more }, 2, made.tiles[2])).rejects.toThrow(/it has \d+ of \d+ operations/);
+  });
+
+  it('is an object', () => expect(readTile(columns, 2, 'text')).rejects.toThrow(DataError));
+});
+
+type Packed = (typeof made.tiles)[number]['packed'];
+/** With its own checksum at the end. */
+function damaged(packed: Packed): Packed {
+  const bytes = Buffer.from(packed.deflated, 'base64');
+  for (let at = 20; at < bytes.length - 4; at += 7) bytes[at]! ^= 0x55;
+  return { ...packed, deflated: bytes.toString('base64') };
+}
+
+describe('tiles that follow each other', () => {
+  it.each([[0], [0, 1], [2, 3, 4], [1, 2, 3], [4, 5, 6], kFirstSlabs.map((_, number) => number)])('%j %j %j are put together', async (...numbers) => {
+    const wanted = numbers.flat().filter((number) => typeof number === 'number');
+    const parts = await Promise.all(wanted.map(async (number) => ({ from: made.spans[number]!.from, tables: await tile(number) })));
+    const merged = mergeTiles(parts, data.processes.length);
+    const span = { from: made.spans[wanted[0]!]!.from, to: made.spans[wanted[wanted.length - 1]!]!.to };
+    expect(plain(merged)).toEqual(tablesWithin(made.tables, span));
+  });
+
+  it('have what the page of all operations has', async () => {
+    const parts = await Promise.all(made.tiles.map(async (_: unknown, number: number) => ({ from: made.spans[number]!.from, tables: await tile(number) })));
+    expect(plain(mergeTiles(parts, data.processes.length))).toEqual(plain(await unpack(run.packed)));
+  });
+});
+
+describe('operations of tiles', () => {
+  const settle = async (operations: Operations) => {
+    while (operations.loading !== '') await new Promise((done) => setTimeout(done, 1));
+  };
+  const start = (load = (number: number): Promise<unknown> => Promise.resolve(structuredClone(made.tiles[number]))) => {
+    const asked: number[] = [];
+    const operations = makeTiledOperations(columns, tables, axis, (number) => {
+      asked.push(number);
+      return load(number);
+    });
+    let changes = 0;
+    operations.whenChanged(() => ++changes);
+    const view = (first: number, last: number) =>
+      operations.lookAt({ from: made.spans[first]!.from + 1, to: made.spans[last]!.to - 1 });
+    return { operations, asked, view, changes: () => changes };
+  };
+
+  it('are none until the reader comes near', () => {
+    const { operations, asked, view } = start();
+    view(0, 6);
+    expect(asked).toEqual([]);
+    expect(operations.searched).toMatch(/none are loaded/);
+    expect(operations.drawn.to).toBe(operations.drawn.from);
+  });
+
+  it('are loaded once, and said to be on their way', async () => {
+    const { operations, asked, view, changes } = start();
+    view(2, 4);
+    expect(operations.loading).toMatch(/^Loading the operations from /);
+    await settle(operations);
+    view(2, 4);
+    expect([operations.loading, operations.trouble]).toEqual(['', '']);
+    expect(asked).toEqual([2, 3, 4]);
+    expect(changes()).toBe(3);
+    const { from, to, details } = operations.singles;
+    expect({ from, to }).toEqual({ from: made.spans[2]!.from, to: made.spans[4]!.to });
+    expect(details.messages.rows).toBe(tablesWithin(made.tables, { from, to }).messages.id.length);
+    view(0, 6);
+    expect(operations.drawn.to).toBe(operations.drawn.from);
+    expect(operations.singles.to).toBe(to);
+    expect(operations.searched).toMatch(/, which are loaded$/);
+  });
+
+  it('are forgotten where there are many of them', async () => {
+    const many = makeTiles(run, Array.from({ length: 64 }, (_, slab) => 16 * slab));
+    const page = await readPage(JSON.stringify(written(many.page)));
+    const asked: number[] = [];
+    const operations = makeTiledOperations(makeColumns(page.data), page.tables, axis, (number) => {
+      asked.push(number);
+      return Promise.resolve(structuredClone(many.tiles[number]));
+    });
+    for (let number = 10; number < 30; ++number) {
+      operations.lookAt(many.spans[number]!);
+      await settle(operations);
+    }
+    operations.lookAt(many.spans[29]!);
+    operations.lookAt(many.spans[10]!);
+    expect(asked).toEqual([...Array.from({ length: 20 }, (_, index) => index + 10), 10]);
+  });
+
+  it('say which of them cannot be had, and show the others', async () => {
+    const { operations, view, asked } = start((number) =>
+      number === 3 ? Promise.reject(new DataError('it is missing')) : Promise.resolve(structuredClone(made.tiles[number])),
+    );
+    view(2, 3);
+    await settle(operations);
+    expect(operations.trouble).toBe('tiles/3.js cannot be shown: it is missing');
+    expect(operations.singles.to).toBe(made.spans[2]!.to);
+    view(3, 3);
+    await settle(operations);
+    expect(asked).toEqual([2, 3]);
+    view(5, 5);
+    await settle(operations);
+    expect(operations.trouble).toBe('');
+  });
+});
+
+describe('the name of an operation in an address', () => {
+  it('is the same in a page of all operations and in a tile', async () => {
+    const whole = makeOwnOperations(data as PageData, await unpack(run.packed), axis).singles.details;
+    const part = makeOwnOperations(data, await tile(3), axis).singles.details;
+    whole.layers.forEach((layer, index) => {
+      const own = part.layers[index]!;
+      for (let row = 0; row < own.table.rows; ++row) {
+        const there = rowOfKept(layer, keptOfRow(own, row))!;
+        for (const column of own.table.names()) {
+          if (column === 'call') continue;
+          expect(layer.table.column(column)[there]).toBe(own.table.column(column)[row]);
+        }
+      }
+      expect(rowOfKept(own, { layer: own.layer, process: 0, start: 1, place: 0 })).toBeUndefined();
+    });
+  });
+});
