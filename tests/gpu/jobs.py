@@ -9,7 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "integration"))
 
 from checks import check_complete, check_messages_are, read_truth  # noqa: E402
-from gpu_jobs import SHARED_MEMORY, check_memory, check_messages_lie  # noqa: E402
+from gpu_jobs import SHARED_MEMORY, check_memory, check_messages_lie, check_same_output  # noqa: E402
 from harness import BUILD_ROOT, PROGRAMS, Failure, check_equal, rebuilt_ucx, run, run_well, scratch  # noqa: E402
 from mpi_jobs import MPIS  # noqa: E402
 from plain import read_calls  # noqa: E402
@@ -36,7 +36,7 @@ def record(folder, command, settings, history):
     begin = time.monotonic()
     result = run_well(record_command(folder / "data", command, switches), env=settings)
     seconds = time.monotonic() - begin
-    check_equal(result.stdout, alone.stdout, "output of the job")
+    check_same_output(result, alone)
     recording = Recording(folder / "data")
     told = recording.info["gpu"]["history"]
     check_equal(told["state"], "on" if history else "off", f"history of allocations, {told['why']}")

@@ -1,4 +1,4 @@
-"""Memory of ROCm and of Level Zero, over a UCX that knows neither of them: it takes all of it for the
+"""Memory of ROCm and of Level Zero. A UCX that knows neither of them takes all of it for the
 host's, while each message says which memory of which GPU it lay in, as the driver has it. In one process
 there may be drivers of all vendors.
 

@@ -22,8 +22,8 @@ HEADERS = {
 SKIPPED = 77
 # Later toolkits give the plain name to a form with one argument more.
 OTHER_MEANING = {"CUDA_VERSION", "CUDART_VERSION", "CUPTI_API_VERSION", "cuCtxCreate"}
-# Debian 12's HSA is older than virtual memory (AMD's extension 1.4), what it tells of it (1.12) and memory exported
-# as a file. Its Level Zero is older than imported host memory.
+# Debian 12's HSA is older than virtual memory (AMD's extension 1.4) and what it tells of it (1.12). Its Level
+# Zero is older than imported host memory.
 NEWER = re.compile(r"vmem|VMEM|RESERVED_ADDR|MEMORY_TYPE_(NONE|PINNED)|hsa_amd_memory_(type|access_desc)"
                    r"|ADDRESS_NOT_FOUND|HOST_IMPORTED|memmap_sysmem|MEMMAP_SYSMEM")
 # A type of a later release may have grown at its end.

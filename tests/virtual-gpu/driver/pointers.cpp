@@ -23,6 +23,7 @@ CUresult put_unknown(void* to, CUpointer_attribute attribute) {
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_MAPPED:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
       return put(to, 0u);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
       return put(to, CU_DEVICE_INVALID);
@@ -86,9 +87,10 @@ CUresult put_attribute(void* to, CUpointer_attribute attribute, const Allocation
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE:
       return put(to, one.bytes);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+      // An int: UCX has one, with something else behind it.
       return put(to, one.physical != nullptr
-                         ? static_cast<std::uint64_t>(one.physical->properties.requestedHandleTypes)
-                         : std::uint64_t{0});
+                         ? static_cast<unsigned>(one.physical->properties.requestedHandleTypes)
+                         : 0u);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
       return put(to, one.pool);
   }

@@ -125,7 +125,7 @@ VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_memory_pool_get_info(hsa_amd_memory_pool
   });
 }
 
-// All GPUs are behind one switch.
+// The same of all: GPUs are behind one switch.
 VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_agent_memory_pool_get_info(
     hsa_agent_t, hsa_amd_memory_pool_t, hsa_amd_agent_memory_pool_info_t attribute, void* value) {
   return run("hsa_amd_agent_memory_pool_get_info", [&] {
@@ -147,7 +147,7 @@ VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_agents_allow_access(uint32_t, const hsa_
   });
 }
 
-// There is no kernel that would take the file.
+// UCX's module asks for the symbol. There is no kernel that would take the file.
 VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_portable_export_dmabuf(const void*, size_t, int*,
                                                                uint64_t*) {
   return run("hsa_amd_portable_export_dmabuf", [] { return HSA_STATUS_ERROR_OUT_OF_RESOURCES; });

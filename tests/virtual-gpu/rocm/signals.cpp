@@ -1,5 +1,6 @@
 // Signals of ROCm's HSA runtime, and what ends by one: copies that the program does not wait for.
 // They are done when somebody has looked at the signal as often as `polls` says, or waits for it.
+#include <cstdlib>
 #include <map>
 #include <vector>
 
@@ -58,10 +59,10 @@ bool holds(hsa_signal_condition_t condition, hsa_signal_value_t value, hsa_signa
 // What the runtime has to say of a signal is its value.
 template <typename Body>
 hsa_signal_value_t value_of(const char* function, hsa_signal_t handle, Body body) {
-  hsa_signal_value_t value = 0;
+  hsa_signal_value_t value = -1;  // an error
   run(function, [&] {
     Signal* const signal = signal_of(handle);
-    if (signal == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    if (signal == nullptr) return HSA_STATUS_ERROR_INVALID_SIGNAL;
     value = body(*signal);
     return HSA_STATUS_SUCCESS;
   });
@@ -81,8 +82,11 @@ VIRTUAL_HSA_EXPORT hsa_status_t hsa_signal_create(hsa_signal_value_t initial_val
 
 VIRTUAL_HSA_EXPORT hsa_status_t hsa_signal_destroy(hsa_signal_t signal) {
   return run("hsa_signal_destroy", [&] {
-    return signals().erase(signal.handle) != 0 ? HSA_STATUS_SUCCESS
-                                               : HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    Signal* const one = signal_of(signal);
+    if (one == nullptr) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+    end_copies(*one);
+    signals().erase(signal.handle);
+    return HSA_STATUS_SUCCESS;
   });
 }
 
@@ -100,13 +104,14 @@ VIRTUAL_HSA_EXPORT void hsa_signal_store_screlease(hsa_signal_t handle, hsa_sign
   });
 }
 
-// Nobody else changes a signal meanwhile: what does not hold now never will.
+// What does not hold then, another thread would have to bring about: no caller has one.
 VIRTUAL_HSA_EXPORT hsa_signal_value_t hsa_signal_wait_scacquire(hsa_signal_t handle,
                                                                 hsa_signal_condition_t condition,
                                                                 hsa_signal_value_t compare_value,
                                                                 uint64_t, hsa_wait_state_t) {
   return value_of("hsa_signal_wait_scacquire", handle, [&](Signal& signal) {
     if (!holds(condition, signal.value, compare_value)) end_copies(signal);
+    if (!holds(condition, signal.value, compare_value)) std::abort();
     return signal.value;
   });
 }
@@ -118,10 +123,14 @@ VIRTUAL_HSA_EXPORT hsa_status_t hsa_amd_memory_async_copy(void* dst, hsa_agent_t
                                                           hsa_signal_t completion_signal) {
   return run("hsa_amd_memory_async_copy", [&] {
     Signal* const signal = signal_of(completion_signal);
-    if (signal == nullptr) return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+    if (signal == nullptr) return HSA_STATUS_ERROR_INVALID_SIGNAL;
     for (uint32_t i = 0; i < num_dep_signals; ++i) {
-      if (Signal* const before = signal_of(dep_signals[i])) end_copies(*before);
+      Signal* const before = signal_of(dep_signals[i]);
+      if (before == nullptr) return HSA_STATUS_ERROR_INVALID_SIGNAL;
+      end_copies(*before);
+      if (before->value != 0) std::abort();  // as hsa_signal_wait_scacquire()
     }
+    signal->looks = 0;
     signal->ending.push_back({dst, src, size});
     return HSA_STATUS_SUCCESS;
   });
