@@ -131,8 +131,9 @@ struct alignas(128) Lane {
   // `bytes` (a multiple of 8) in `stream`, zero-filled and 8-byte aligned; nullptr = dropped or
   // not to be recorded (recording.hpp), counted.
   void* reserve_bytes(Stream stream, DropKind kind, std::size_t bytes) {
-    if (stream == Stream::events && recording != recording_state()) [[unlikely]] {
-      if (stays_off()) {
+    const std::uint64_t state = recording_state();
+    if (stream == Stream::events && recording != state) [[unlikely]] {
+      if (stays_off(state)) {
         leave_out(kind);
         return nullptr;
       }
@@ -176,7 +177,9 @@ struct alignas(128) Lane {
   void go_on_in(ChunkHeader* chunk, Stream stream);
   void drop(DropKind kind, DropCause cause);
   // Recording was off at its last event and has not been switched since: nothing is to be followed.
-  bool stays_off() const { return recording == 0 && recording_seen == recording_state(); }
+  bool stays_off(std::uint64_t state) const {
+    return (state & kRecordingOn) == 0 && recording_seen == state;
+  }
   // What is left out moves no position by which the end of a shared tick is told.
   void leave_out(DropKind kind) {
     end_shared_tick();

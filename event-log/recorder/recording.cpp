@@ -15,11 +15,10 @@ namespace uctrace::log {
 
 namespace {
 
-constexpr std::uint64_t kOn = 1;
 constexpr unsigned kCauseShift = 1, kNumberShift = 4;
-constexpr std::uint64_t kAlwaysOn = std::uint64_t{1} << kNumberShift | kOn;
+constexpr std::uint64_t kAlwaysOn = std::uint64_t{1} << kNumberShift | kRecordingOn;
 
-bool is_on(std::uint64_t state) { return (state & kOn) != 0; }
+bool is_on(std::uint64_t state) { return (state & kRecordingOn) != 0; }
 
 std::uint64_t state_of(std::uint64_t number, SwitchCause cause, bool on) {
   return number << kNumberShift | static_cast<std::uint64_t>(cause) << kCauseShift |
@@ -125,8 +124,9 @@ bool record_switch(Lane& lane, std::uint64_t state, bool first) {
   return true;
 }
 
+// A signal handler in between may have followed a later state: its number is higher.
 void follow(Lane& lane, std::uint64_t state, bool first) {
-  if (lane.recording_seen != state && record_switch(lane, state, first)) {
+  if (lane.recording_seen < state && record_switch(lane, state, first)) {
     lane.recording_seen = state;
     lane.recording = is_on(state) ? state : 0;
   }
@@ -268,7 +268,6 @@ bool Lane::follow_recording(DropKind kind) {
   const std::uint64_t state = log::recording_state();
   const bool first = is_fresh(*this);
   bool records = recording != 0;
-  end_shared_tick();
   if (first) {
     follow(*this, state, true);  // the event at hand is not among its counters
     records = recording != 0;

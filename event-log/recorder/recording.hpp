@@ -23,6 +23,8 @@ namespace detail {
 UCTRACE_OWN extern std::uint64_t recording_state;
 }  // namespace detail
 
+inline constexpr std::uint64_t kRecordingOn = 1;  // of the state
+
 inline std::uint64_t recording_state() {
   return __atomic_load_n(&detail::recording_state, __ATOMIC_RELAXED);
 }

@@ -267,7 +267,8 @@ class Checker {
   void add_payload() {
     const bool equal =
         found_.delivered_bytes == found_.covered_bytes && found_.messages_not_covered == 0;
-    const bool from_unlogged = found_.receives.unmatched + found_.am_receives.unmatched != 0;
+    const bool from_unlogged = may_have_unlogged_peers(job_) &&
+                               found_.receives.unmatched + found_.am_receives.unmatched != 0;
     const bool cut =
         layer_off(log::Layer::uct) || layer_off(log::Layer::ucp) || (!equal && from_unlogged);
     job_.run.identities.push_back(

@@ -15,7 +15,10 @@ def is_told(log, rest):
     info = recording.info
     check_equal(len(info["processes"]), 1, "processes")
     check_equal(results_of(info).get("violated", []), [], "violated identities")
+    result = next(identity["result"] for identity in info["identities"] if identity["name"] == "payload")
+    check(result in ("holds", "incomplete"), f"payload: {result}")
     messages = info["messages"]
+    check(messages["received"] > 0 and messages["received"] % 2 == 0, f"messages: {messages}")
     check_equal(messages["matched"], messages["received"] // 2, "messages of the process to itself")
     check_equal(messages["unmatched_receives"], messages["received"] // 2, "messages of the other process")
     check(any("left no log" in note for note in info["notes"]), f"notes: {info['notes']}")

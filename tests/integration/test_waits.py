@@ -14,7 +14,8 @@ READING_NS = 1_000_000
 # Below it nobody waited on purpose.
 SHORT_NS = 15_000_000
 # Where the program waits beside its cases: before and after one, ranks come as they come.
-BESIDE = ("main", "share", "make_ring", "connect_root")
+BESIDE = ("main", "share", "make_ring", "between_groups", "connect_root", "run_once", "window_of", "open_epoch",
+          "free_window")
 # In the end all wait for each other, and nearly all of it comes from one rank's work.
 LEAST_SHARE = 60
 # Kinds that no case of the program asks for may stand beside those that it does, with little time.

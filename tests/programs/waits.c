@@ -266,7 +266,6 @@ static void alltoallv(void) {
   all_wait_for(1, "wait_nxn", &all);
 }
 
-// In a ring: who is no neighbour of the late rank does not wait.
 // Connected by a first exchange.
 APART MPI_Comm make_ring(void) {
   const int periodic = 1, out = rank;
@@ -278,6 +277,7 @@ APART MPI_Comm make_ring(void) {
   return ring;
 }
 
+// In a ring: who is no neighbour of the late rank does not wait.
 static void neighbours(void) {
   const int out = rank;
   int in[2];
@@ -294,7 +294,7 @@ static void neighbours(void) {
 }
 
 // Even and odd ranks, as two groups.
-static MPI_Comm between_groups(void) {
+APART MPI_Comm between_groups(void) {
   MPI_Comm group, both;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &group);
   MPI_Intercomm_create(group, 0, MPI_COMM_WORLD, 1 - rank % 2, kTag, &both);
@@ -314,7 +314,6 @@ static void barrier_between(void) {
   MPI_Comm_free(&both);
 }
 
-// From rank 1 to the even ones.
 // Connected by a first broadcast.
 APART void connect_root(MPI_Comm both, int root) {
   int value = rank;
@@ -322,6 +321,7 @@ APART void connect_root(MPI_Comm both, int root) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+// From rank 1 to the even ones.
 static void broadcast_between(void) {
   MPI_Comm both = between_groups();
   int value = rank;
@@ -360,13 +360,17 @@ static void file(void) {
 }
 
 // Started twice: the late one is late in the second.
+APART void run_once(MPI_Request* request) {
+  MPI_Start(request);
+  MPI_Wait(request, MPI_STATUS_IGNORE);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void persistent(void) {
   int in = rank, out;
   MPI_Request request;
   MPI_Allreduce_init(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-  MPI_Start(&request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-  MPI_Barrier(MPI_COMM_WORLD);
+  run_once(&request);
   if (rank == 1) compute(kDelayMs);
   const int64_t started = now_ns();
   MPI_Start(&request);
@@ -379,7 +383,7 @@ static void persistent(void) {
   MPI_Request_free(&request);
 }
 
-static MPI_Win window_of(int** memory) {
+APART MPI_Win window_of(int** memory) {
   MPI_Win window;
   MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, memory, &window);
   **memory = 0;
@@ -387,10 +391,14 @@ static MPI_Win window_of(int** memory) {
   return window;
 }
 
+APART void free_window(MPI_Win* window) { MPI_Win_free(window); }
+
+APART void open_epoch(MPI_Win window) { MPI_Win_fence(0, window); }
+
 static void fence(void) {
   int* memory;
   MPI_Win window = window_of(&memory);
-  MPI_Win_fence(0, window);
+  open_epoch(window);
   if (rank == 0) MPI_Put(&rank, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
   if (rank == 1) compute(kDelayMs);
   const int64_t at = now_ns();
@@ -404,10 +412,11 @@ static void win_create(void) {
   int* memory;
   if (rank == 1) compute(kDelayMs);
   const int64_t at = now_ns();
-  MPI_Win window = window_of(&memory);
+  MPI_Win window;
+  MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
   const struct entered all = share(at);
   all_wait_for(1, "rma_wait_at_create", &all);
-  MPI_Win_free(&window);
+  free_window(&window);
 }
 
 static void win_free(void) {
