@@ -1,6 +1,6 @@
 // The folder of a page with tiles (docs/page-data.md#tiles): index.html and tiles/N.js. Nobody
-// takes it for whole until it is: it is made beside the folder that is wanted, and gets its name at
-// the end. An older one is replaced; anything else that lies there is refused, and never touched.
+// takes it for whole until it is: it is made under a random name beside the one that is wanted,
+// which it gets at the end. What has that name already is refused, and never touched.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class TileFolder {
 
   // By any thread.
   void write_tile(std::size_t number, std::string_view script) const;
-  // Writes the page, and gives the folder its name. The older one goes.
+  // Writes the page, and gives the folder its name.
   void publish(std::string_view page);
 
  private:

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "log-merger/folder/data_files.hpp"
 
@@ -56,12 +55,6 @@ void rename_to_new(const fs::path& from, const fs::path& to) {
 
 NewFolder::NewFolder(const fs::path& wanted) : wanted_(without_slash(wanted)) {
   if (has_name(wanted_)) fail(EEXIST, "making the folder");
-  make();
-}
-
-NewFolder::NewFolder(const fs::path& wanted, InPlace) : wanted_(without_slash(wanted)) { make(); }
-
-void NewFolder::make() {
   std::string name = wanted_.string() + kUnfinished + "XXXXXX";
   if (mkdtemp(name.data()) == nullptr) fail(errno, "making the folder");
   path_ = name;
@@ -72,31 +65,10 @@ NewFolder::~NewFolder() {
   if (!path_.empty()) fs::remove_all(path_, ignored);
 }
 
-void NewFolder::permit() const {
-  if (chmod(path_.c_str(), permissions_of_new_folders()) != 0) fail(errno, "making the folder");
-}
-
 void NewFolder::publish() {
-  permit();
+  if (chmod(path_.c_str(), permissions_of_new_folders()) != 0) fail(errno, "making the folder");
   rename_to_new(path_, wanted_);
   path_.clear();
-}
-
-fs::path NewFolder::publish_in_place() {
-  if (!has_name(wanted_)) {
-    publish();
-    return {};
-  }
-  permit();
-  if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, wanted_.c_str(), RENAME_EXCHANGE) == 0) {
-    return std::exchange(path_, {});
-  }
-  if (errno != EINVAL && errno != ENOSYS) fail(errno, "renaming");
-  fs::path older = path_.string() + "-older";
-  rename_to_new(wanted_, older);
-  rename_to_new(path_, wanted_);
-  path_.clear();
-  return older;
 }
 
 }  // namespace uctrace

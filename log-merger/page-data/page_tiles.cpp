@@ -1,12 +1,10 @@
 #include "log-merger/page-data/page_tiles.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <mutex>
 #include <utility>
 #include <vector>
 
-#include "event-log/reader/input_file.hpp"
 #include "log-merger/model/json_text.hpp"
 #include "log-merger/page-data/page_data.hpp"
 #include "log-merger/page-data/page_details.hpp"
@@ -205,20 +203,5 @@ ordered_json make_tiles(const RowSource& source, const TimeWindow& window, const
 }
 
 std::string tile_name(std::size_t number) { return std::to_string(number) + std::string(kEnding); }
-
-bool is_tile_name(std::string_view name) {
-  if (!name.ends_with(kEnding)) return false;
-  const std::string_view digits = name.substr(0, name.size() - kEnding.size());
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc() && end == digits.data() + digits.size() && name == tile_name(number);
-}
-
-bool is_tile(const std::filesystem::path& path) {
-  std::string beginning(kCall.size(), '\0');
-  log::InputFile file(path.string());
-  const auto got = file.is_open() ? file.read(beginning.data(), beginning.size(), 0) : std::nullopt;
-  return got == kCall.size() && beginning == kCall;
-}
 
 }  // namespace uctrace

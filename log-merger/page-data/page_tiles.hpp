@@ -4,11 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 
 #include "log-merger/parallel/workers.hpp"
 #include "log-merger/row-source/row_source.hpp"
@@ -18,7 +16,7 @@
 
 namespace uctrace {
 
-// So many operations are about a megabyte, and a tenth of a second to load (docs/performance.md).
+// So many operations are about a megabyte (docs/performance.md).
 inline constexpr std::uint64_t kTileOperations = 100'000;
 
 struct TileOptions {
@@ -39,8 +37,5 @@ nlohmann::ordered_json make_tiles(const RowSource& source, const TimeWindow& win
 
 // Of tile 12 "12.js".
 std::string tile_name(std::size_t number);
-bool is_tile_name(std::string_view name);
-// Whether a tile of uctrace lies there.
-bool is_tile(const std::filesystem::path& path);
 
 }  // namespace uctrace

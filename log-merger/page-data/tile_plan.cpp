@@ -61,14 +61,18 @@ std::pair<std::size_t, std::size_t> TilePlan::of(std::int64_t start_ns,
 }
 
 // Step after step into the last tile, or into a new one, which begins with what is in progress.
+// Where that is much already, a tile takes as much again: else each step would become a tile, and
+// all of them together as large as the product of both.
 void TilePlan::cut(const std::vector<RowCounts>& begin_in, const std::vector<RowCounts>& end_in,
                    std::uint64_t most) {
-  RowCounts in_progress{};  // when the step begins
+  RowCounts in_progress{};    // when the step begins
+  std::uint64_t room = most;  // of the last tile
   for (std::uint32_t step = 0; step < steps_.slabs; ++step) {
     const std::uint64_t begin =
         std::accumulate(begin_in[step].begin(), begin_in[step].end(), std::uint64_t{0});
-    if (tiles_.empty() || tiles_.back().operations() + begin > most) {
+    if (tiles_.empty() || (begin > 0 && tiles_.back().operations() + begin > room)) {
       tiles_.push_back({steps_.from_ns + steps_.slab_ns * std::int64_t{step}, in_progress});
+      room = std::max(most, 2 * tiles_.back().operations());
     }
     Tile& tile = tiles_.back();
     for (std::size_t table = 0; table < kDetailTables; ++table) {

@@ -82,15 +82,6 @@ def entries(folder):
             for path in folder.rglob("*")}
 
 
-def older_ones_are_replaced(recording, folder):
-    write(recording, folder / "tiles", "--limit", LIMIT)
-    again = write(recording, folder / "tiles")
-    check_equal(len(again.tiles), 1, "tiles of as many operations as the run has")
-    (folder / "empty").mkdir()
-    write(recording, folder / "empty")
-    check_equal([path.name for path in folder.glob("*.uctrace-new-*")], [], "nothing is left beside it")
-
-
 def refused(recording, path, why):
     answer = recording.ask("view", "--tiles", "-o", path)
     check_equal(answer.status, TOOL_FAILURE, f"{path} is refused: {answer}")
@@ -98,41 +89,22 @@ def refused(recording, path, why):
     check("name another one with -o DIR" in answer.stderr, f"and what to do: {answer.stderr}")
 
 
-def foreign_folders_are_refused(recording, folder):
-    def notes(place):
-        (place / "notes.txt").write_text("mine")
-
-    def other_script(place):
-        (place / "tiles" / "x.js").write_text("mine")
-
-    def other_tile(place):
-        (place / "tiles" / "0.js").write_text("mine")
-
-    def linked_tile(place):
-        (place / "tiles" / "0.js").unlink()
-        (place / "tiles" / "0.js").symlink_to(folder / "elsewhere")
-
-    def other_page(place):
-        (place / "index.html").write_text("<html>mine</html>")
-
-    def single_page(place):
-        for tile in (place / "tiles").iterdir():
-            tile.unlink()
-        (place / "tiles").rmdir()
-
-    for number, spoil in enumerate((notes, other_script, other_tile, linked_tile, other_page, single_page)):
-        place = folder / f"spoilt{number}"
-        write(recording, place, "--limit", LIMIT)
-        spoil(place)
-        before = entries(place)
-        refused(recording, place, "lies there, which uctrace view --tiles did not write")
-        check_equal(entries(place), before, f"{spoil.__name__}: nothing is touched")
-    (folder / "file").write_text("mine")
-    (folder / "link").symlink_to(folder / "tiles")
-    for name in ("file", "link"):
-        refused(recording, folder / name, "what has this name is no folder")
+def what_is_there_is_refused(recording, folder):
+    """An older page as well as anything else, however it is named; nothing is touched."""
+    place = folder / "there"
+    place.mkdir()
+    (place / "older").mkdir()
+    (place / "older" / "index.html").write_text("mine")
+    (place / "empty").mkdir()
+    (place / "file").write_text("mine")
+    (place / "link").symlink_to(place / "older")
+    (place / "dangling").symlink_to(place / "nowhere")
+    before = entries(place)
+    for name in ("older", "older/", "empty", "file", "link", "link/", "dangling", "older/.", "older/.."):
+        refused(recording, f"{place}/{name}", "something of this name is there already")
     refused(recording, folder / "missing" / "tiles", "No such file or directory")
-    check_equal([path.name for path in folder.glob("*.uctrace-new-*")], [], "nothing is left beside it")
+    check_equal(entries(place), before, "nothing is touched")
+    check_equal([path.name for path in folder.rglob("*.uctrace-new-*")], [], "nothing is left beside it")
 
 
 def options_have_sense(recording):
@@ -148,8 +120,7 @@ def page_loads_its_tiles():
         tiles = write(recording, folder / "tiles <b>", "--limit", LIMIT)
         tiles_hold_all(recording, tiles)
         sums_are_those_of_the_page(recording, tiles, folder)
-        older_ones_are_replaced(recording, folder)
-        foreign_folders_are_refused(recording, folder)
+        what_is_there_is_refused(recording, folder)
         options_have_sense(recording)
         in_browser("--tiles", tiles.folder)
 

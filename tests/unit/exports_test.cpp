@@ -246,25 +246,6 @@ TEST_CASE("a new folder has its name once it is whole, and takes nobody's place"
   CHECK(fs::file_size(scratch.path() / "late") == 10);
 }
 
-TEST_CASE("a new folder takes the place of an older one in one step, which stays whole") {
-  const test::TemporaryFolder scratch;
-  const fs::path wanted = scratch.path() / "wanted";
-  const auto publish = [&](const char* text) {
-    NewFolder folder(wanted, NewFolder::InPlace());
-    std::ofstream(folder.path() / "file") << text;
-    return folder.publish_in_place();
-  };
-  CHECK(publish("old").empty());
-  const fs::path older = publish("newer");
-  CHECK(fs::file_size(wanted / "file") == 5);
-  CHECK(fs::file_size(older / "file") == 3);
-  {
-    const NewFolder given_up(wanted, NewFolder::InPlace());
-    CHECK(fs::file_size(wanted / "file") == 5);
-  }
-  CHECK(std::distance(fs::directory_iterator(scratch.path()), fs::directory_iterator()) == 2);
-}
-
 TEST_CASE("a file that must be new takes nobody's place either") {
   const test::TemporaryFolder scratch;
   const fs::path wanted = scratch.path() / "wanted";
