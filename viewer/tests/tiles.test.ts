@@ -7,7 +7,7 @@ import type { PageData } from '../src/data';
 import { DataError } from '../src/error';
 import { keptOfRow, rowOfKept } from '../src/look';
 import { mergeTiles } from '../src/merge_tiles';
-import { tableOf, unpack, type Tables } from '../src/packed';
+import { Table, tableOf, unpack, type Tables } from '../src/packed';
 import { readPage } from '../src/read_page';
 import { makeOwnOperations, type Operations } from '../src/singles';
 import { makeTimeAxis } from '../src/slabs';
@@ -174,7 +174,27 @@ describe('the name of an operation in an address', () => {
           expect(layer.table.column(column)[there]).toBe(own.table.column(column)[row]);
         }
       }
-      expect(rowOfKept(own, { layer: own.layer, process: 0, start: 1, place: 0 })).toBeUndefined();
+      expect(rowOfKept(own, { layer: own.layer, process: 0, start: 1, duration: 2, place: 0 })).toBeUndefined();
     });
+  });
+
+  it('is the same where one that begins with it is not loaded', async () => {
+    const part = await tile(3);
+    const calls = tableOf(part, 'mpi_calls');
+    /** Of calls of the first process that begin at one instant. */
+    const details = (...durations: number[]) => {
+      const valueOf = (name: string, row: number) =>
+        ({ process: 0, start_ns: 5, duration_ns: durations[row] })[name] ?? calls.column(name)[row]!;
+      const columns = [...calls.names()].map((name) => [name, Float64Array.from(durations.keys(), (row) => valueOf(name, row))] as const);
+      const changed = new Table('mpi_calls', durations.length, new Map(columns));
+      return makeOwnOperations(data, new Map([...part, ['mpi_calls', changed]]), axis).singles.details.layers[0]!;
+    };
+    // The short one is in the first tile alone, the long ones are in the second, too.
+    const [first, second] = [details(3, 900, -1, 900), details(900, -1, 900)];
+    for (const [row, there] of [[1, 0], [2, 1], [3, 2]] as const) {
+      expect(rowOfKept(second, keptOfRow(first, row))).toBe(there);
+      expect(rowOfKept(first, keptOfRow(second, there))).toBe(row);
+    }
+    expect(rowOfKept(second, keptOfRow(first, 0))).toBeUndefined();
   });
 });
