@@ -53,18 +53,21 @@ class TileShelf {
     private readonly changed: () => void,
   ) {}
 
-  /** Of these tiles the tables that are here; the others are loaded. */
+  /** These are in view: what of them is not here is loaded. */
   ask(numbers: readonly number[]): void {
+    // What went wrong is tried again once the reader comes back to it.
+    for (const [number, known] of this.kept) {
+      if (typeof known === 'object' && 'trouble' in known && !numbers.includes(number)) this.kept.delete(number);
+    }
     for (const number of numbers) {
       const known = this.kept.get(number) ?? 'loading';
       if (!this.kept.has(number)) void this.fetch(number);
       this.kept.delete(number);
       this.kept.set(number, known);
     }
-    for (const [number, known] of this.kept) {
-      if (this.kept.size <= kKept) break;
-      if (typeof known === 'object' && 'tables' in known) this.kept.delete(number);
-    }
+    // Those in view were asked for last, and are far fewer.
+    const here = [...this.kept.keys()].filter((number) => this.tables(number) !== undefined);
+    for (const number of here.slice(0, -kKept)) this.kept.delete(number);
   }
 
   tables(number: number): Tables | undefined {
@@ -79,13 +82,15 @@ class TileShelf {
     return this.kept.get(number) === 'loading';
   }
 
+  /** Never fails. */
   private async fetch(number: number): Promise<void> {
     let known: Kept;
     try {
       known = { tables: await readTile(this.columns, number, await this.load(number)) };
     } catch (error) {
-      if (!(error instanceof DataError)) throw error;
-      known = { trouble: `${tileFile(number)} cannot be shown: ${error.message}` };
+      // Whatever it is: nothing else would end the loading.
+      const why = error instanceof Error ? error.message : String(error);
+      known = { trouble: `${tileFile(number)} cannot be shown: ${why}` };
     }
     this.kept.set(number, known);
     this.changed();

@@ -86,7 +86,7 @@ describe('tiles that follow each other', () => {
 
 describe('operations of tiles', () => {
   const settle = async (operations: Operations) => {
-    while (operations.loading !== '') await new Promise((done) => setTimeout(done, 1));
+    for (let turn = 0; operations.loading !== '' && turn < 1000; ++turn) await new Promise((done) => setTimeout(done, 1));
   };
   const start = (load = (number: number): Promise<unknown> => Promise.resolve(structuredClone(made.tiles[number]))) => {
     const asked: number[] = [];
@@ -127,21 +127,61 @@ describe('operations of tiles', () => {
     expect(operations.searched).toMatch(/, which are loaded$/);
   });
 
-  it('are forgotten where there are many of them', async () => {
+  /** The run in 64 tiles. */
+  const startMany = async (load = (_: number): void => {}) => {
     const many = makeTiles(run, Array.from({ length: 64 }, (_, slab) => 16 * slab));
     const page = await readPage(JSON.stringify(written(many.page)));
     const asked: number[] = [];
-    const operations = makeTiledOperations(makeColumns(page.data), page.tables, axis, (number) => {
+    const operations = makeTiledOperations(makeColumns(page.data), page.tables, axis, async (number) => {
       asked.push(number);
-      return Promise.resolve(structuredClone(many.tiles[number]));
+      load(number);
+      return structuredClone(many.tiles[number]);
     });
-    for (let number = 10; number < 30; ++number) {
-      operations.lookAt(many.spans[number]!);
+    const look = async (first: number, last = first) => {
+      operations.lookAt({ from: many.spans[first]!.from, to: many.spans[last]!.to });
       await settle(operations);
-    }
-    operations.lookAt(many.spans[29]!);
-    operations.lookAt(many.spans[10]!);
-    expect(asked).toEqual([...Array.from({ length: 20 }, (_, index) => index + 10), 10]);
+    };
+    return { operations, asked, look };
+  };
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+
+  it('are forgotten where there are many of them', async () => {
+    const { asked, look } = await startMany();
+    for (const number of numbers(10, 30)) await look(number);
+    await look(29);
+    await look(10);
+    expect(asked).toEqual([...numbers(10, 30), 10]);
+  });
+
+  it('stay while they are in view, whatever could not be had before', async () => {
+    const { operations, asked, look } = await startMany((number) => {
+      if (number < 17) throw new DataError('it is missing');
+    });
+    for (const number of numbers(10, 17)) await look(number);
+    for (let turn = 0; turn < 3; ++turn) await look(20, 22);
+    expect(asked).toEqual([...numbers(10, 17), 20, 21, 22]);
+    expect(operations.trouble).toBe('');
+  });
+
+  it('are tried again when the reader comes back', async () => {
+    let isThere = false;
+    const { operations, look } = await startMany((number) => {
+      if (number === 12 && !isThere) throw new DataError('it is missing');
+    });
+    await look(12);
+    expect(operations.trouble).toMatch(/it is missing/);
+    isThere = true;
+    await look(13);
+    await look(12);
+    expect(operations.trouble).toBe('');
+  });
+
+  it.each([[new RangeError('too much'), 'too much'], ['no error at all', 'no error at all']])('say of %s that it came', async (error, said) => {
+    const { operations, look } = await startMany(() => {
+      throw error;
+    });
+    await look(12);
+    expect(operations.trouble).toBe(`tiles/12.js cannot be shown: ${said}`);
   });
 
   it('say which of them cannot be had, and show the others', async () => {
