@@ -60,10 +60,10 @@ class TileShelf {
       if (typeof known === 'object' && 'trouble' in known && !numbers.includes(number)) this.kept.delete(number);
     }
     for (const number of numbers) {
-      const known = this.kept.get(number) ?? 'loading';
-      if (!this.kept.has(number)) void this.fetch(number);
+      const known = this.kept.get(number);
       this.kept.delete(number);
-      this.kept.set(number, known);
+      this.kept.set(number, known ?? 'loading');
+      if (!known) void this.fetch(number);
     }
     // Those in view were asked for last, and are far fewer.
     const here = [...this.kept.keys()].filter((number) => this.tables(number) !== undefined);
@@ -82,7 +82,6 @@ class TileShelf {
     return this.kept.get(number) === 'loading';
   }
 
-  /** Never fails. */
   private async fetch(number: number): Promise<void> {
     let known: Kept;
     try {
@@ -138,18 +137,23 @@ export function makeTiledOperations(columns: Columns, tables: Tables, axis: Time
   let shown: readonly number[] = [];
   let singles: Singles = makeSingles(data, tables, axis, nothing);
 
-  const assemble = () => {
+  /** Whether there are other ones now. */
+  const assemble = (): boolean => {
     const numbers = longestRun(inView, (number) => shelf.tables(number) !== undefined);
     // Putting tiles together takes longer than a frame, so they stay until others are needed; for the search, too.
-    if (numbers.every((number) => shown.includes(number))) return;
+    if (numbers.every((number) => shown.includes(number))) return false;
     shown = numbers;
     const parts = numbers.map((number) => ({ from: spans.of(number).from, tables: shelf.tables(number)! }));
     const range = { from: parts[0]!.from, to: spans.of(numbers[numbers.length - 1]!).to };
     singles = makeSingles(data, mergeTiles(parts, data.processes.length), axis, range);
+    return true;
+  };
+  const notify = () => {
+    for (const listener of listeners) listener();
   };
   const shelf = new TileShelf(columns, load, () => {
     assemble();
-    for (const listener of listeners) listener();
+    notify();
   });
 
   return {
@@ -175,7 +179,11 @@ export function makeTiledOperations(columns: Columns, tables: Tables, axis: Time
       const numbers = spans.within(range);
       inView = numbers.length > kMostInView ? [] : numbers;
       shelf.ask(inView);
-      assemble();
+      // Later, as who draws is still drawing.
+      if (assemble()) queueMicrotask(notify);
+    },
+    spanAt(time) {
+      return time >= axis.from && time < endOf(axis) ? spans.of(spans.within({ from: time, to: time })[0]!) : undefined;
     },
     whenChanged: (listener) => void listeners.push(listener),
   };

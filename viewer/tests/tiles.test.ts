@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 
+import { nextStep } from '../src/awaited';
 import { makeColumns } from '../src/columns';
 import type { PageData } from '../src/data';
 import { DataError } from '../src/error';
@@ -10,8 +11,9 @@ import { mergeTiles } from '../src/merge_tiles';
 import { Table, tableOf, unpack, type Tables } from '../src/packed';
 import { readPage } from '../src/read_page';
 import { makeOwnOperations, type Operations } from '../src/singles';
-import { makeTimeAxis } from '../src/slabs';
+import { endOf, makeTimeAxis } from '../src/slabs';
 import { makeTiledOperations, readTile } from '../src/tiles';
+import { sameAmong } from '../src/views/timeline_target';
 import { makeRun, written } from './make_run.mjs';
 import { makeTiles, tablesWithin } from './make_tiles.mjs';
 
@@ -176,6 +178,23 @@ describe('operations of tiles', () => {
     expect(operations.trouble).toBe('');
   });
 
+  it('tell that they changed where tiles come back that were kept', async () => {
+    const { operations, asked, view, changes } = start();
+    for (const number of [2, 4]) {
+      view(number, number);
+      await settle(operations);
+    }
+    const before = changes();
+    view(2, 2);
+    expect(changes()).toBe(before);
+    await Promise.resolve();
+    expect(changes()).toBe(before + 1);
+    view(2, 2);
+    await Promise.resolve();
+    expect(changes()).toBe(before + 1);
+    expect(asked).toEqual([2, 4]);
+  });
+
   it.each([[new RangeError('too much'), 'too much'], ['no error at all', 'no error at all']])('say of %s that it came', async (error, said) => {
     const { operations, look } = await startMany(() => {
       throw error;
@@ -236,5 +255,47 @@ describe('the name of an operation in an address', () => {
       expect(rowOfKept(first, keptOfRow(second, there))).toBe(row);
     }
     expect(rowOfKept(second, keptOfRow(first, 0))).toBeUndefined();
+  });
+});
+
+describe('what the reader looks at', () => {
+  it('is the same when other tiles are loaded, if they have it', async () => {
+    const [two, both, other] = await Promise.all(
+      [[2], [1, 2], [6]].map(async (some) => {
+        const parts = await Promise.all(some.map(async (number) => ({ from: made.spans[number]!.from, tables: await tile(number) })));
+        return makeOwnOperations(data, mergeTiles(parts, data.processes.length), axis).singles.details;
+      }),
+    );
+    const row = two!.messages.rows - 1;
+    const message = { kind: 'message', row, x: 1, y: 2 } as const;
+    const there = sameAmong(message, two!, both!) as typeof message;
+    expect(both!.messages.column('id')[there.row]).toBe(two!.messages.column('id')[row]);
+    expect(sameAmong(there, both!, two!)).toEqual(message);
+    expect(sameAmong(message, two!, other!)).toBeUndefined();
+    const call = { kind: 'operation', process: 0, layer: 0, row: two!.layers[0]!.first[1]! - 1 } as const;
+    expect(sameAmong(sameAmong(call, two!, both!)!, both!, two!)).toEqual(call);
+  });
+});
+
+describe('the operation of an address', () => {
+  it('is found with few slabs and many tiles, and sought once', async () => {
+    const few = makeRun({ ranks: 6, slabs: 16, limit: 400 });
+    const many = makeTiles(few, Array.from({ length: 77 }, (_, tile) => (16 * tile) / 77));
+    const page = await readPage(JSON.stringify(written(many.page)));
+    const own = makeTimeAxis(page.data.time);
+    const operations = makeTiledOperations(makeColumns(page.data), page.tables, own, (number) => Promise.resolve(structuredClone(many.tiles[number])));
+    const calls = makeOwnOperations(page.data, await unpack(few.packed), own).singles.details.layers[0]!;
+    const kept = keptOfRow(calls, calls.table.rows - 1);
+    const next = nextStep({ kept, isSought: false }, operations);
+    if (typeof next === 'string' || !('turnTo' in next)) throw new Error(`it is not looked for: ${JSON.stringify(next)}`);
+    expect(next.turnTo.from).toBeLessThanOrEqual(kept.start);
+    expect(next.turnTo.to).toBeGreaterThan(kept.start);
+    expect(nextStep({ kept, isSought: true }, operations)).toBe('give up');
+    operations.lookAt(next.turnTo);
+    expect(nextStep({ kept, isSought: true }, operations)).toBe('wait');
+    for (let turn = 0; operations.loading !== '' && turn < 1000; ++turn) await new Promise((done) => setTimeout(done, 1));
+    expect(nextStep({ kept, isSought: true }, operations)).toHaveProperty('row');
+    expect(nextStep({ kept: { ...kept, place: 99 }, isSought: false }, operations)).toBe('give up');
+    for (const start of [endOf(own), own.from - 1]) expect(nextStep({ kept: { ...kept, start }, isSought: false }, operations)).toBe('give up');
   });
 });
