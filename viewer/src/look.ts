@@ -6,11 +6,16 @@ import type { LayerDetails } from './details';
 import { endOf, kLayers, lowerBound, type Layer, type TimeAxis } from './slabs';
 import { inside, type Range } from './time_range';
 
-/** An operation, by what it is in every page of the run: which one of those of its process that begin at one instant. */
+/**
+ * An operation, by what it is in every page of the run. Those of a process with the same start and the same end are
+ * loaded together, so its place among them is always the same; among those with the same start alone, it is not.
+ */
 export interface Kept {
   readonly layer: Layer;
   readonly process: number;
   readonly start: number;
+  /** As the tables have it: -1 for no end. */
+  readonly duration: number;
   readonly place: number;
 }
 
@@ -24,7 +29,7 @@ export function lookToFields({ zoom, kept }: Look, run: string): [string, string
   const fields: [string, string][] = [];
   if (zoom) fields.push(['zoom', `${Math.round(zoom.from)}-${Math.round(zoom.to)}`]);
   // Those of another run are other operations.
-  if (kept) fields.push(['operation', [kept.layer, kept.process, kept.start, kept.place, run].join('.')]);
+  if (kept) fields.push(['operation', [kept.layer, kept.process, kept.start, kept.duration, kept.place, run].join('.')]);
   return fields;
 }
 
@@ -36,23 +41,34 @@ export function lookFromFields(fields: URLSearchParams, axis: TimeAxis, data: Pa
 }
 
 function keptOf(text: string, data: PageData): Kept | undefined {
-  const [, name, process, start, place, run] = /^(\w+)\.(\d{1,9})\.(\d{1,16})\.(\d{1,9})\.(.*)$/s.exec(text) ?? [];
+  const pattern = /^(\w+)\.(\d{1,9})\.(\d{1,16})\.(-?\d{1,16})\.(\d{1,9})\.(.*)$/s;
+  const [, name, process, start, duration, place, run] = pattern.exec(text) ?? [];
   const layer = kLayers.find((known) => known === name);
   if (layer === undefined || run !== data.run.id || Number(process) >= data.processes.length) return undefined;
-  return { layer, process: Number(process), start: Number(start), place: Number(place) };
+  return { layer, process: Number(process), start: Number(start), duration: Number(duration), place: Number(place) };
 }
 
 /** What an operation is called in an address. */
-export function keptOfRow({ layer, table, start, first }: LayerDetails, row: number): Kept {
-  const process = table.column('process')[row]!;
-  const at = start[row]!;
-  return { layer, process, start: at, place: row - lowerBound(start, at, first[process]!, row) };
+export function keptOfRow(details: LayerDetails, row: number): Kept {
+  const { layer, table, start } = details;
+  const of = { layer, process: table.column('process')[row]!, start: start[row]!, duration: table.column('duration_ns')[row]! };
+  return { ...of, place: rowsAlike(details, of).indexOf(row) };
 }
 
 /** The other way round; undefined where it is not loaded. */
-export function rowOfKept({ start, first }: LayerDetails, { process, start: at, place }: Kept): number | undefined {
-  const row = lowerBound(start, at, first[process]!, first[process + 1]!) + place;
-  return row < first[process + 1]! && start[row] === at ? row : undefined;
+export function rowOfKept(details: LayerDetails, kept: Kept): number | undefined {
+  return rowsAlike(details, kept)[kept.place];
+}
+
+/** Those of one process with one start and one end. */
+function rowsAlike({ table, start, first }: LayerDetails, { process, start: at, duration }: Omit<Kept, 'place'>): number[] {
+  const durations = table.column('duration_ns');
+  const end = first[process + 1]!;
+  const rows: number[] = [];
+  for (let row = lowerBound(start, at, first[process]!, end); row < end && start[row] === at; ++row) {
+    if (durations[row] === duration) rows.push(row);
+  }
+  return rows;
 }
 
 function zoomOf(text: string, whole: Range): Range | undefined {

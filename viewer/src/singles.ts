@@ -33,6 +33,8 @@ export interface Operations {
   readonly searched: string;
   /** The reader looks at this; what it needs comes by and by. */
   lookAt(range: Range): void;
+  /** Who looks at this span has what is in progress at that instant; undefined where nothing more can come. */
+  spanAt(time: number): Range | undefined;
   /** Calls back after each change. */
   whenChanged(listener: () => void): void;
 }
@@ -50,6 +52,7 @@ export function makeOwnOperations(data: PageData, tables: Tables, axis: TimeAxis
     loading: '',
     searched: isAll ? '' : `the ${formatCount(embedded)} of ${formatCount(events)} operations and messages in this page`,
     lookAt: () => {},
+    spanAt: () => undefined,
     whenChanged: () => {},
   };
 }

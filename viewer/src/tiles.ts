@@ -53,18 +53,21 @@ class TileShelf {
     private readonly changed: () => void,
   ) {}
 
-  /** Of these tiles the tables that are here; the others are loaded. */
+  /** These are in view: what of them is not here is loaded. */
   ask(numbers: readonly number[]): void {
-    for (const number of numbers) {
-      const known = this.kept.get(number) ?? 'loading';
-      if (!this.kept.has(number)) void this.fetch(number);
-      this.kept.delete(number);
-      this.kept.set(number, known);
-    }
+    // What went wrong is tried again once the reader comes back to it.
     for (const [number, known] of this.kept) {
-      if (this.kept.size <= kKept) break;
-      if (typeof known === 'object' && 'tables' in known) this.kept.delete(number);
+      if (typeof known === 'object' && 'trouble' in known && !numbers.includes(number)) this.kept.delete(number);
     }
+    for (const number of numbers) {
+      const known = this.kept.get(number);
+      this.kept.delete(number);
+      this.kept.set(number, known ?? 'loading');
+      if (!known) void this.fetch(number);
+    }
+    // Those in view were asked for last, and are far fewer.
+    const here = [...this.kept.keys()].filter((number) => this.tables(number) !== undefined);
+    for (const number of here.slice(0, -kKept)) this.kept.delete(number);
   }
 
   tables(number: number): Tables | undefined {
@@ -84,8 +87,9 @@ class TileShelf {
     try {
       known = { tables: await readTile(this.columns, number, await this.load(number)) };
     } catch (error) {
-      if (!(error instanceof DataError)) throw error;
-      known = { trouble: `${tileFile(number)} cannot be shown: ${error.message}` };
+      // Whatever it is: nothing else would end the loading.
+      const why = error instanceof Error ? error.message : String(error);
+      known = { trouble: `${tileFile(number)} cannot be shown: ${why}` };
     }
     this.kept.set(number, known);
     this.changed();
@@ -133,18 +137,23 @@ export function makeTiledOperations(columns: Columns, tables: Tables, axis: Time
   let shown: readonly number[] = [];
   let singles: Singles = makeSingles(data, tables, axis, nothing);
 
-  const assemble = () => {
+  /** Whether there are other ones now. */
+  const assemble = (): boolean => {
     const numbers = longestRun(inView, (number) => shelf.tables(number) !== undefined);
     // Putting tiles together takes longer than a frame, so they stay until others are needed; for the search, too.
-    if (numbers.every((number) => shown.includes(number))) return;
+    if (numbers.every((number) => shown.includes(number))) return false;
     shown = numbers;
     const parts = numbers.map((number) => ({ from: spans.of(number).from, tables: shelf.tables(number)! }));
     const range = { from: parts[0]!.from, to: spans.of(numbers[numbers.length - 1]!).to };
     singles = makeSingles(data, mergeTiles(parts, data.processes.length), axis, range);
+    return true;
+  };
+  const notify = () => {
+    for (const listener of listeners) listener();
   };
   const shelf = new TileShelf(columns, load, () => {
     assemble();
-    for (const listener of listeners) listener();
+    notify();
   });
 
   return {
@@ -170,7 +179,11 @@ export function makeTiledOperations(columns: Columns, tables: Tables, axis: Time
       const numbers = spans.within(range);
       inView = numbers.length > kMostInView ? [] : numbers;
       shelf.ask(inView);
-      assemble();
+      // Later, as who draws is still drawing.
+      if (assemble()) queueMicrotask(notify);
+    },
+    spanAt(time) {
+      return time >= axis.from && time < endOf(axis) ? spans.of(spans.within({ from: time, to: time })[0]!) : undefined;
     },
     whenChanged: (listener) => void listeners.push(listener),
   };

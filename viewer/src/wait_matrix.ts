@@ -3,6 +3,7 @@
 import type { PageData } from './data';
 import type { Filter } from './filter';
 import type { Singles } from './singles';
+import { endOf, makeTimeAxis } from './slabs';
 import type { Waits } from './waits';
 
 /** Waits with one process that waited, one that was waited for, and one kind; `src` and `dst` as a matrix has them. */
@@ -32,7 +33,8 @@ interface Sum {
  */
 export function selectWaits(data: PageData, waits: Waits, singles: Singles, filter: Filter): WaitCells {
   const known = filter.from === undefined && filter.to === undefined;
-  const inDetail = !known && (filter.from ?? -Infinity) >= singles.from && (filter.to ?? Infinity) <= singles.to;
+  const axis = makeTimeAxis(data.time);
+  const inDetail = !known && (filter.from ?? axis.from) >= singles.from && (filter.to ?? endOf(axis)) <= singles.to;
   const sums = known || !inDetail ? sumsOfAll(waits) : sumsWithin(waits, singles, filter);
   const hasHost = (process: number, host: string) => data.processes[process]?.host === host;
   const { rank, host } = filter;

@@ -40,11 +40,11 @@ export function tablesWithin(tables, span) {
 const packed = (tables) =>
   pack(Object.entries(tables).map(([name, columns]) => packTable(name, columns, kDifferences.filter((column) => column in columns))));
 
-/** `run`: of makeRun, with all its operations singly. `firstSlabs`: where the tiles begin; 0 is one of them. */
+/** `run`: of makeRun, with all its operations singly. `firstSlabs`: where the tiles begin, also within slabs; 0 is one of them. */
 export function makeTiles(run, firstSlabs) {
   const all = unpackTables(run.packed, run.packed.tables.map(({ name }) => name));
   const { slab_ns, slabs } = run.time;
-  const spans = firstSlabs.map((first, i) => ({ from: first * slab_ns, to: (firstSlabs[i + 1] ?? slabs) * slab_ns }));
+  const spans = firstSlabs.map((first, i) => ({ from: Math.round(first * slab_ns), to: Math.round((firstSlabs[i + 1] ?? slabs) * slab_ns) }));
   const tables = spans.map((span) => tablesWithin(all, span));
   const tiles = tables.map((cut, tile) => ({ schema: run.schema, run: run.run.id, tile, packed: packed(cut) }));
   const count = (cut) => [...kOperations, 'messages'].reduce((sum, name) => sum + rowsOf(cut[name]).length, 0);

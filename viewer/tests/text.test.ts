@@ -94,7 +94,7 @@ describe('state in the address', () => {
       opened: ['node1'],
       only: '0-3,7 & more',
     };
-    const look = { zoom: { from: 1100, to: 1700 }, kept: { layer: 'uct', process: 2, start: 1234, place: 1 } } as const;
+    const look = { zoom: { from: 1100, to: 1700 }, kept: { layer: 'uct', process: 2, start: 1234, duration: -1, place: 1 } } as const;
     const state = { filter, measure: 'transfers', scale: 'linear', matrix: 'waits', lanes, look } as const;
     expect(fromHash(`#${toHash(state, run.run.id)}`, choices, axis, run)).toEqual(state);
     expect(toHash(kInitialState, run.run.id)).toBe('');
@@ -106,7 +106,11 @@ describe('state in the address', () => {
     for (const zoom of ['0-', '5-5', '9-2', '1-2', '99999999-999999999', 'a-b', '0-99999999']) {
       expect(fromHash(`#zoom=${zoom}`, choices, axis, run)).toEqual(kInitialState);
     }
-    for (const operation of ['uct.1.5.0.other run', `ucx.1.5.0.${run.run.id}`, `uct.-1.5.0.${run.run.id}`, `uct.99.5.0.${run.run.id}`, 'uct.1.5.0']) {
+    for (const operation of [
+      ...['uct.1.5.7.0.other run', `ucx.1.5.7.0.${run.run.id}`, `uct.-1.5.7.0.${run.run.id}`, `uct.99.5.7.0.${run.run.id}`, 'uct.1.5.7.0'],
+      // As pages named operations before.
+      `uct.1.5.0.${run.run.id}`,
+    ]) {
       expect(fromHash(`#operation=${operation}`, choices, axis, run)).toEqual(kInitialState);
     }
   });

@@ -93,16 +93,28 @@ async function checkAddress(tiled, made) {
   console.log('ok   tiles: the address of an operation');
 }
 
+/** Keeps the first operation that is found in a tile; the view is then as wide as the tile, or less than twice as wide. */
+async function keepFirst({ page }, { from, to }) {
+  await page.getByTestId('timeline-find').fill('rank:0');
+  await page.keyboard.press('Enter');
+  await page.waitForURL((url) => url.hash.includes('operation='));
+  const fields = new URLSearchParams(new URL(page.url()).hash.slice(1));
+  const [first, end] = fields.get('zoom').split('-').map(Number);
+  for (let width = end - first; width < to - from; width *= 2) await page.getByTestId('timeline-out').click();
+  return fields.get('operation');
+}
+
 async function checkMoving(tiled, made) {
   const { page } = tiled;
   await tiled.at(made.spans[2]);
-  await page.getByTestId('timeline-find').fill('rank:0');
-  await page.keyboard.press('Enter');
+  await keepFirst(tiled, made.spans[2]);
   const details = page.getByTestId('details-content');
   const shown = await details.innerText();
-  // Another tile comes to the one that is there: what is kept is still the same.
-  await page.getByTestId('timeline-out').click();
-  await page.waitForTimeout(300);
+  // Another tile comes to the one that is there, and the search looks at more: what is kept is still the same.
+  await page.waitForFunction(() => {
+    const textOf = (name) => document.querySelector(`[data-testid="${name}"]`).textContent;
+    return textOf('timeline-found').includes('which are loaded') && !textOf('timeline-tiles').includes('Loading');
+  });
   assert.equal(await details.innerText(), shown);
   await page.getByTestId('timeline-canvas').focus();
   await page.keyboard.press('ArrowRight');
@@ -110,6 +122,46 @@ async function checkMoving(tiled, made) {
   await page.keyboard.press('ArrowLeft');
   assert.equal(await details.innerText(), shown, 'and back');
   console.log('ok   tiles: moving from one to the next');
+}
+
+/** The details stay open when other tiles take the place of the operation's, and so it stays in the address. */
+async function checkLeaving(tiled, made) {
+  const { page } = tiled;
+  await tiled.at(made.spans[2]);
+  const before = await keepFirst(tiled, made.spans[2]);
+  const marker = page.getByTestId('timeline-marker');
+  await marker.waitFor();
+  const move = async (way) => {
+    for (let turns = 0; turns < 6; ++turns) await page.getByRole('button', { name: way, exact: true }).click();
+    await page.waitForFunction(() => !document.querySelector('[data-testid="timeline-tiles"]').textContent.includes('Loading'));
+  };
+  await move('Later');
+  await marker.waitFor({ state: 'hidden' });
+  await page.getByTestId('timeline-canvas').press('Enter');
+  await move('Earlier');
+  await marker.waitFor();
+  await page.getByTestId('timeline-whole').click();
+  await page.waitForURL((url) => !url.hash.includes('zoom='));
+  assert.equal(new URLSearchParams(new URL(page.url()).hash.slice(1)).get('operation'), before, 'it is still in the address');
+  console.log('ok   tiles: details that are kept stay in the address');
+}
+
+/** With few slabs and many tiles, an address leads to its operation, and the reader can leave it. */
+async function checkFewSlabs(context, folder, template, fill) {
+  const made = makeTiles(makeRun({ ranks: 6, slabs: 16, limit: 400 }), Array.from({ length: 77 }, (_, tile) => (16 * tile) / 77));
+  const own = join(folder, 'few slabs');
+  writeFolder(own, made, template, fill);
+  const page = await context.newPage();
+  const tiled = new TiledPage(page, own);
+  const { process, start_ns, duration_ns } = made.tables.mpi_calls;
+  const last = process.length - 1;
+  const name = `mpi.${process[last]}.${start_ns[last]}.${duration_ns[last]}.0.${made.page.run.id}`;
+  await tiled.open(`#operation=${name}`);
+  await page.getByTestId('details-content').waitFor();
+  await page.getByTestId('timeline-whole').click();
+  assert.match(await tiled.text('timeline-level'), /Zoom in for single operations/, 'the reader is not pulled back');
+  console.log('ok   tiles: an operation of an address with few slabs and many tiles');
+  await page.close();
 }
 
 async function checkDamage(tiled, made, folder) {
@@ -197,7 +249,9 @@ export async function checkTiles(context, folder, template, fill) {
   await checkLoading(tiled, made);
   await checkAddress(tiled, made);
   await checkMoving(tiled, made);
+  await checkLeaving(tiled, made);
   assert.deepEqual(problems, [], 'no errors in the page and no requests');
   await checkDamage(tiled, made, own);
   await page.close();
+  await checkFewSlabs(context, folder, template, fill);
 }

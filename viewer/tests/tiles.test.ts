@@ -2,16 +2,18 @@
 
 import { describe, expect, it } from 'vitest';
 
+import { nextStep } from '../src/awaited';
 import { makeColumns } from '../src/columns';
 import type { PageData } from '../src/data';
 import { DataError } from '../src/error';
 import { keptOfRow, rowOfKept } from '../src/look';
 import { mergeTiles } from '../src/merge_tiles';
-import { tableOf, unpack, type Tables } from '../src/packed';
+import { Table, tableOf, unpack, type Tables } from '../src/packed';
 import { readPage } from '../src/read_page';
 import { makeOwnOperations, type Operations } from '../src/singles';
-import { makeTimeAxis } from '../src/slabs';
+import { endOf, makeTimeAxis } from '../src/slabs';
 import { makeTiledOperations, readTile } from '../src/tiles';
+import { sameAmong } from '../src/views/timeline_target';
 import { makeRun, written } from './make_run.mjs';
 import { makeTiles, tablesWithin } from './make_tiles.mjs';
 
@@ -86,7 +88,7 @@ describe('tiles that follow each other', () => {
 
 describe('operations of tiles', () => {
   const settle = async (operations: Operations) => {
-    while (operations.loading !== '') await new Promise((done) => setTimeout(done, 1));
+    for (let turn = 0; operations.loading !== '' && turn < 1000; ++turn) await new Promise((done) => setTimeout(done, 1));
   };
   const start = (load = (number: number): Promise<unknown> => Promise.resolve(structuredClone(made.tiles[number]))) => {
     const asked: number[] = [];
@@ -127,21 +129,78 @@ describe('operations of tiles', () => {
     expect(operations.searched).toMatch(/, which are loaded$/);
   });
 
-  it('are forgotten where there are many of them', async () => {
+  /** The run in 64 tiles. */
+  const startMany = async (load = (_: number): void => {}) => {
     const many = makeTiles(run, Array.from({ length: 64 }, (_, slab) => 16 * slab));
     const page = await readPage(JSON.stringify(written(many.page)));
     const asked: number[] = [];
-    const operations = makeTiledOperations(makeColumns(page.data), page.tables, axis, (number) => {
+    const operations = makeTiledOperations(makeColumns(page.data), page.tables, axis, async (number) => {
       asked.push(number);
-      return Promise.resolve(structuredClone(many.tiles[number]));
+      load(number);
+      return structuredClone(many.tiles[number]);
     });
-    for (let number = 10; number < 30; ++number) {
-      operations.lookAt(many.spans[number]!);
+    const look = async (first: number, last = first) => {
+      operations.lookAt({ from: many.spans[first]!.from, to: many.spans[last]!.to });
+      await settle(operations);
+    };
+    return { operations, asked, look };
+  };
+  const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index);
+
+  it('are forgotten where there are many of them', async () => {
+    const { asked, look } = await startMany();
+    for (const number of numbers(10, 30)) await look(number);
+    await look(29);
+    await look(10);
+    expect(asked).toEqual([...numbers(10, 30), 10]);
+  });
+
+  it('stay while they are in view, whatever could not be had before', async () => {
+    const { operations, asked, look } = await startMany((number) => {
+      if (number < 17) throw new DataError('it is missing');
+    });
+    for (const number of numbers(10, 17)) await look(number);
+    for (let turn = 0; turn < 3; ++turn) await look(20, 22);
+    expect(asked).toEqual([...numbers(10, 17), 20, 21, 22]);
+    expect(operations.trouble).toBe('');
+  });
+
+  it('are tried again when the reader comes back', async () => {
+    let isThere = false;
+    const { operations, look } = await startMany((number) => {
+      if (number === 12 && !isThere) throw new DataError('it is missing');
+    });
+    await look(12);
+    expect(operations.trouble).toMatch(/it is missing/);
+    isThere = true;
+    await look(13);
+    await look(12);
+    expect(operations.trouble).toBe('');
+  });
+
+  it('tell that they changed where tiles come back that were kept', async () => {
+    const { operations, asked, view, changes } = start();
+    for (const number of [2, 4]) {
+      view(number, number);
       await settle(operations);
     }
-    operations.lookAt(many.spans[29]!);
-    operations.lookAt(many.spans[10]!);
-    expect(asked).toEqual([...Array.from({ length: 20 }, (_, index) => index + 10), 10]);
+    const before = changes();
+    view(2, 2);
+    expect(changes()).toBe(before);
+    await Promise.resolve();
+    expect(changes()).toBe(before + 1);
+    view(2, 2);
+    await Promise.resolve();
+    expect(changes()).toBe(before + 1);
+    expect(asked).toEqual([2, 4]);
+  });
+
+  it.each([[new RangeError('too much'), 'too much'], ['no error at all', 'no error at all']])('say of %s that it came', async (error, said) => {
+    const { operations, look } = await startMany(() => {
+      throw error;
+    });
+    await look(12);
+    expect(operations.trouble).toBe(`tiles/12.js cannot be shown: ${said}`);
   });
 
   it('say which of them cannot be had, and show the others', async () => {
@@ -174,7 +233,69 @@ describe('the name of an operation in an address', () => {
           expect(layer.table.column(column)[there]).toBe(own.table.column(column)[row]);
         }
       }
-      expect(rowOfKept(own, { layer: own.layer, process: 0, start: 1, place: 0 })).toBeUndefined();
+      expect(rowOfKept(own, { layer: own.layer, process: 0, start: 1, duration: 2, place: 0 })).toBeUndefined();
     });
+  });
+
+  it('is the same where one that begins with it is not loaded', async () => {
+    const part = await tile(3);
+    const calls = tableOf(part, 'mpi_calls');
+    /** Of calls of the first process that begin at one instant. */
+    const details = (...durations: number[]) => {
+      const valueOf = (name: string, row: number) =>
+        ({ process: 0, start_ns: 5, duration_ns: durations[row] })[name] ?? calls.column(name)[row]!;
+      const columns = [...calls.names()].map((name) => [name, Float64Array.from(durations.keys(), (row) => valueOf(name, row))] as const);
+      const changed = new Table('mpi_calls', durations.length, new Map(columns));
+      return makeOwnOperations(data, new Map([...part, ['mpi_calls', changed]]), axis).singles.details.layers[0]!;
+    };
+    // The short one is in the first tile alone, the long ones are in the second, too.
+    const [first, second] = [details(3, 900, -1, 900), details(900, -1, 900)];
+    for (const [row, there] of [[1, 0], [2, 1], [3, 2]] as const) {
+      expect(rowOfKept(second, keptOfRow(first, row))).toBe(there);
+      expect(rowOfKept(first, keptOfRow(second, there))).toBe(row);
+    }
+    expect(rowOfKept(second, keptOfRow(first, 0))).toBeUndefined();
+  });
+});
+
+describe('what the reader looks at', () => {
+  it('is the same when other tiles are loaded, if they have it', async () => {
+    const [two, both, other] = await Promise.all(
+      [[2], [1, 2], [6]].map(async (some) => {
+        const parts = await Promise.all(some.map(async (number) => ({ from: made.spans[number]!.from, tables: await tile(number) })));
+        return makeOwnOperations(data, mergeTiles(parts, data.processes.length), axis).singles.details;
+      }),
+    );
+    const row = two!.messages.rows - 1;
+    const message = { kind: 'message', row, x: 1, y: 2 } as const;
+    const there = sameAmong(message, two!, both!) as typeof message;
+    expect(both!.messages.column('id')[there.row]).toBe(two!.messages.column('id')[row]);
+    expect(sameAmong(there, both!, two!)).toEqual(message);
+    expect(sameAmong(message, two!, other!)).toBeUndefined();
+    const call = { kind: 'operation', process: 0, layer: 0, row: two!.layers[0]!.first[1]! - 1 } as const;
+    expect(sameAmong(sameAmong(call, two!, both!)!, both!, two!)).toEqual(call);
+  });
+});
+
+describe('the operation of an address', () => {
+  it('is found with few slabs and many tiles, and sought once', async () => {
+    const few = makeRun({ ranks: 6, slabs: 16, limit: 400 });
+    const many = makeTiles(few, Array.from({ length: 77 }, (_, tile) => (16 * tile) / 77));
+    const page = await readPage(JSON.stringify(written(many.page)));
+    const own = makeTimeAxis(page.data.time);
+    const operations = makeTiledOperations(makeColumns(page.data), page.tables, own, (number) => Promise.resolve(structuredClone(many.tiles[number])));
+    const calls = makeOwnOperations(page.data, await unpack(few.packed), own).singles.details.layers[0]!;
+    const kept = keptOfRow(calls, calls.table.rows - 1);
+    const next = nextStep({ kept, isSought: false }, operations);
+    if (typeof next === 'string' || !('turnTo' in next)) throw new Error(`it is not looked for: ${JSON.stringify(next)}`);
+    expect(next.turnTo.from).toBeLessThanOrEqual(kept.start);
+    expect(next.turnTo.to).toBeGreaterThan(kept.start);
+    expect(nextStep({ kept, isSought: true }, operations)).toBe('give up');
+    operations.lookAt(next.turnTo);
+    expect(nextStep({ kept, isSought: true }, operations)).toBe('wait');
+    for (let turn = 0; operations.loading !== '' && turn < 1000; ++turn) await new Promise((done) => setTimeout(done, 1));
+    expect(nextStep({ kept, isSought: true }, operations)).toHaveProperty('row');
+    expect(nextStep({ kept: { ...kept, place: 99 }, isSought: false }, operations)).toBe('give up');
+    for (const start of [endOf(own), own.from - 1]) expect(nextStep({ kept: { ...kept, start }, isSought: false }, operations)).toBe('give up');
   });
 });

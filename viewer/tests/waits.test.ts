@@ -8,7 +8,7 @@ import { makeOwnOperations } from '../src/singles';
 import { select, type Filter } from '../src/filter';
 import { tableOf } from '../src/packed';
 import { readPage } from '../src/read_page';
-import { chooseActivity, makeTimeAxis } from '../src/slabs';
+import { chooseActivity, endOf, makeTimeAxis } from '../src/slabs';
 import { describeWaitCells, selectWaits } from '../src/wait_matrix';
 import { callThatEnded, makeWaits, processesToldBy, waitsOfCall, type Wait } from '../src/waits';
 import { makeRun, written } from './make_run.mjs';
@@ -130,6 +130,19 @@ describe('the matrix of waits', () => {
     expect(describeWaitCells({ ...cells, ofAllTimes: true }, waits)).toMatch(/no wait\. The chosen time is not/);
     const none = { ...waits, sums: { ...waits.sums, rows: 0 } as typeof waits.sums };
     expect(describeWaitCells(cells, none)).toMatch(/^No rank is known/);
+  });
+
+  it('sums up a time without a beginning or an end, where what is loaded reaches that of the run', () => {
+    const middle = 4e9;
+    const loaded = (from: number, to: number) => ({ ...singles, from, to });
+    const [first, last] = [loaded(axis.from, middle), loaded(middle, endOf(axis))];
+    for (const [part, filter] of [[first, { to: middle }], [last, { from: middle }]] as const) {
+      const cells = selectWaits(data, waits, part, filter);
+      expect(cells.ofAllTimes).toBe(false);
+      expect(sum(cells.ns)).toBe(length(known.filter(accepts(filter))));
+    }
+    expect(selectWaits(data, waits, first, { from: 1 }).ofAllTimes).toBe(true);
+    expect(selectWaits(data, waits, last, { to: endOf(axis) }).ofAllTimes).toBe(true);
   });
 
   it('says where it cannot tell a span', async () => {

@@ -1,11 +1,12 @@
 // The timeline: for each rank a lane of MPI calls, UCP operations and UCT transfers, from bins of
 // the whole run down to single operations, with messages as arrows between the lanes.
 
+import { nextStep, type Awaited } from '../awaited';
 import type { LayerDetails } from '../details';
 import { downloadCanvas, downloadSvg } from '../download';
 import { element, section } from '../dom';
 import { measureText } from '../measure_text';
-import { keptOfRow, rowOfKept, type Kept } from '../look';
+import { keptOfRow, type Kept } from '../look';
 import type { Context, Note, Panel, Update, View } from '../page';
 import { groupFunctions } from '../mpi_bins';
 import { tableOf } from '../packed';
@@ -23,14 +24,14 @@ import { makeTimelineLook } from './timeline_look';
 import { paint, timelineSvg, type Screen } from './timeline_painter';
 import { addPointer } from './timeline_pointer';
 import { isCovered, kNameRoom, kRulerHeight, layOutLanes, rowAt, visibleRows, type LaneLayout } from './timeline_scene';
-import { nearest, nextAcross, nextAlong, processesOf, shownBox, targetAt, timeOf } from './timeline_target';
+import { nearest, nextAcross, nextAlong, processesOf, sameAmong, shownBox, targetAt, targetOfKept, timeOf } from './timeline_target';
 import type { Drawing, LaneTarget, Target } from './timeline_target';
 import { makeFunctionLegend } from './function_legend';
 import { laneLabel, makeLaneControls } from './lane_controls';
 import { makeTimelineSearch } from './timeline_search';
 import { makeTimelineStage } from './timeline_stage';
 import { makeTimelineTools } from './timeline_tools';
-import { describeDrawing, explainTarget, makeClockNote, makeMissingNote, makeTileNote, nameOf } from './timeline_words';
+import { describeDrawing, explainTarget, makeClockNote, makeMissingNote, makeTileNote, nameOf, numberTransports } from './timeline_words';
 
 /** Of the visible time: less is hard to see. */
 const kSeenShare = 0.01;
@@ -47,8 +48,9 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   let lanes: Lanes | undefined;
   let drawing: Drawing | undefined;
   let target: Target | undefined;
-  /** Of an address, until what it is of is loaded. */
-  let awaited: Kept | undefined;
+  let awaited: Awaited | undefined;
+  /** Of which the details are kept, also while other tiles are loaded and it is no target. */
+  let held: Kept | undefined;
   const look = makeTimelineLook(whole, note);
 
   const chooseSpan = (from?: number, to?: number) =>
@@ -109,23 +111,26 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     draw();
   };
   const turn = (next: Range) => {
+    // Whoever turns away does not want to be pulled back.
+    if (awaited) noteKept();
     range = next;
     look.turnTo(range);
   };
-  /** Once the panel of details has something else, or nothing. */
+  /** Once the panel of details has something else, or nothing; what an address named is awaited no more. */
   const noteKept = () => {
-    const operation = tooltip.owns(canvas) && target?.kind === 'operation' ? target : undefined;
-    look.keep(operation && keptOfRow(layerOf(operation.layer), operation.row));
+    awaited = undefined;
+    if (!tooltip.owns(canvas)) held = undefined;
+    else if (target) held = target.kind === 'operation' ? keptOfRow(layerOf(target.layer), target.row) : undefined;
+    look.keep(held);
   };
-  const layerOf = (layer: number, { details }: Singles = operations.singles) => details.layers[layer]!;
+  const layerOf = (layer: number) => operations.singles.details.layers[layer]!;
 
   /** What is loaded has changed, and with it the rows: the target is what it was, if that is still there. */
   const renumber = (before: Singles) => {
     finder.forget();
-    if (target?.kind === 'bin' || target === undefined) return;
-    const kept = target.kind === 'operation' && keptOfRow(layerOf(target.layer, before), target.row);
-    const row = kept ? rowOfKept(layerOf(kLayers.indexOf(kept.layer)), kept) : undefined;
-    target = row === undefined ? undefined : { ...target, row };
+    const { details } = operations.singles;
+    // What is kept may come back with its tile.
+    target = target ? sameAmong(target, before.details, details) : held && targetOfKept(held, details);
     if (!target) tooltip.hide();
   };
 
@@ -265,19 +270,19 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   /** Of an address. What this page does not hold, or leaves out, is not kept. */
   const showAwaited = () => {
     if (!awaited || !drawing) return;
-    const kept = awaited;
-    const layer = kLayers.indexOf(kept.layer);
-    const row = rowOfKept(layerOf(layer), kept);
-    const hasLane = lanes!.rowOf[kept.process]! >= 0;
-    if (row === undefined && hasLane && operations.loading !== '') return;
-    const { from, to } = operations.singles;
-    if (row === undefined && hasLane && data.tiles && operations.trouble === '' && (kept.start < from || kept.start >= to)) {
-      return go(inside({ from: kept.start - axis.slab, to: kept.start + axis.slab }, whole));
-    }
+    const { kept } = awaited;
+    const next = lanes!.rowOf[kept.process]! < 0 ? 'give up' : nextStep(awaited, operations);
+    if (next === 'wait') return;
+    if (next === 'give up') return noteKept();
     awaited = undefined;
-    if (row === undefined || !hasLane) return look.keep(undefined);
+    if ('turnTo' in next) {
+      turn(inside(next.turnTo, whole));
+      awaited = { kept, isSought: true };
+      return draw();
+    }
     tooltip.unpin();
-    keep({ kind: 'operation', process: openLane({ layer, row }), layer, row });
+    const found = { layer: kLayers.indexOf(kept.layer), row: next.row };
+    keep({ kind: 'operation', process: openLane(found), ...found });
   };
   operations.whenChanged(() => {
     draw();
@@ -402,17 +407,11 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
       if (target) point(undefined);
       const asked = look.take(next.look);
       if (asked.range) range = asked.range;
+      if (asked.range || asked.keepsNoMore) awaited = undefined;
       draw();
       if (asked.keepsNoMore && tooltip.owns(canvas)) tooltip.unpin();
-      if (asked.kept) awaited = asked.kept;
+      if (asked.kept) awaited = { kept: asked.kept, isSought: false };
       showAwaited();
     },
   };
-}
-
-/** Text id of each transport -> its colour, the same as in the graph. */
-function numberTransports({ data, choices }: Context): Map<number, number> {
-  return new Map(
-    choices.transport.map((name, index) => [data.texts.indexOf(String(name)), index] as const),
-  );
 }

@@ -1,8 +1,9 @@
 // What of the timeline lies at a place or next to something: operations, bins and messages, for the
 // pointer and for the keys.
 
-import { rowsWithin, type LayerDetails } from '../details';
-import { counts, laneOf } from '../slabs';
+import { rowsWithin, type Details, type LayerDetails } from '../details';
+import { keptOfRow, rowOfKept, type Kept } from '../look';
+import { counts, kLayers, laneOf } from '../slabs';
 import type { Range } from '../time_range';
 import type { Arrow, Painted } from './timeline_painter';
 import { barBox, isSingle, kRulerHeight, laneBox, processBox, rowAt, timeAt, xOf, type Box, type Scene } from './timeline_scene';
@@ -21,6 +22,21 @@ export type BinTarget = Extract<LaneTarget, { kind: 'bin' }>;
 export interface Drawing {
   readonly scene: Scene;
   readonly painted: Painted;
+}
+
+/** The same target where other operations are loaded; undefined where it is not among them. */
+export function sameAmong(aim: Target, before: Details, now: Details): Target | undefined {
+  if (aim.kind === 'bin') return aim;
+  if (aim.kind === 'operation') return targetOfKept(keptOfRow(before.layers[aim.layer]!, aim.row), now);
+  const row = now.rowOfMessage.get(before.messages.column('id')[aim.row]!);
+  return row === undefined ? undefined : { ...aim, row };
+}
+
+/** An operation where it is loaded. */
+export function targetOfKept(kept: Kept, { layers }: Details): LaneTarget | undefined {
+  const layer = kLayers.indexOf(kept.layer);
+  const row = rowOfKept(layers[layer]!, kept);
+  return row === undefined ? undefined : { kind: 'operation', process: kept.process, layer, row };
 }
 
 function boxOf(scene: Scene, aim: Target): Box {

@@ -163,3 +163,10 @@ export function makeClockNote({ data }: Context): HTMLElement {
     lost > 0 ? ` ${formatCount(lost)} messages have no known time and count only for all times.` : '';
   return element('p', { class: 'faint', 'data-testid': 'timeline-clock' }, clock + without);
 }
+
+/** Text id of each transport -> its colour, the same as in the graph. */
+export function numberTransports({ data, choices }: Context): Map<number, number> {
+  return new Map(
+    choices.transport.map((name, index) => [data.texts.indexOf(String(name)), index] as const),
+  );
+}
