@@ -356,8 +356,8 @@ const std::map<std::string, VerbText> kVerbTexts = {
                       "uctrace diff does.",
                       "With --tiles, a folder is written: index.html, a page with the sums of the "
                       "whole run, and tiles, files with all operations, of which it loads those "
-                      "of the visible time. It opens from disk, too. An older such folder is "
-                      "replaced; a folder that holds anything else is refused.",
+                      "of the visible time. It opens from disk, too. A name that something has "
+                      "already is refused.",
                       "With --serve, no file is written: the page is served on 127.0.0.1, under an "
                       "address that cannot be guessed and is printed, until SIGINT or SIGTERM. It "
                       "then has a link to a page of the visible time alone. From another "

@@ -31,8 +31,8 @@ class TilePlan {
  public:
   static constexpr std::uint32_t kSteps = 65'536;
 
-  // Of the time of `axis`. Reads the times of all rows once. A step with more than `most`
-  // operations is a tile of its own.
+  // Of the time of `axis`. Reads the times of all rows once. A tile has more than `most` operations
+  // where as many begin in one step, or are in progress when it begins.
   TilePlan(const RowSource& source, const TimeWindow& window, const TimeAxis& axis,
            std::uint64_t most);
 
