@@ -4,6 +4,7 @@
 #include <optional>
 #include <system_error>
 
+#include "cli/require_new.hpp"
 #include "cli/run_loader.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
@@ -31,14 +32,6 @@ ExportTo required(std::optional<ExportTo> to) {
   throw Error({.what = "export",
                .why = "it is not said which format to write",
                .to_do = "give --to otf2, perfetto or csv; see `uctrace help export`"});
-}
-
-void require_new(const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::exists(fs::symlink_status(path, ignored))) return;
-  throw Error({.what = "cannot write '" + path.string() + "'",
-               .why = "something of this name is there already",
-               .to_do = "remove it, or name another place with -o PATH"});
 }
 
 }  // namespace

@@ -19,11 +19,9 @@ auto or_refuse_folder(const fs::path& wanted, Work work) {
   try {
     return work();
   } catch (const std::system_error& error) {
-    const bool exists = error.code() == std::errc::file_exists;
     throw Error({.what = "cannot write the folder '" + wanted.string() + "'",
-                 .why = exists ? "something of this name is there already" : error.code().message(),
-                 .to_do = exists ? "remove it, or name another one with -o DIR"
-                                 : "name another one with -o DIR"});
+                 .why = error.code().message(),
+                 .to_do = "name another one with -o DIR"});
   }
 }
 

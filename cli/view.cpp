@@ -17,6 +17,7 @@
 #include "cli/failure_text.hpp"
 #include "cli/measured_run.hpp"
 #include "cli/progress_line.hpp"
+#include "cli/require_new.hpp"
 #include "cli/run_loader.hpp"
 #include "cli/serving/http_server.hpp"
 #include "cli/serving/page_server.hpp"
@@ -214,6 +215,7 @@ void serve_page(const RowSource& rows, const PageOptions& options, std::size_t p
 
 int run(const ViewCommand& command) {
   require_sense(command);
+  if (command.tiles) require_new(command.output);
   end_quietly_on_closed_pipe();
   const SameFolder folder(command.data.folder);
   std::ostringstream made;

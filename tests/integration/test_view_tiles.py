@@ -86,7 +86,7 @@ def refused(recording, path, why):
     answer = recording.ask("view", "--tiles", "-o", path)
     check_equal(answer.status, TOOL_FAILURE, f"{path} is refused: {answer}")
     check(why in answer.stderr and answer.stderr.count("\n") == 1, f"one line that says why: {answer.stderr}")
-    check("name another one with -o DIR" in answer.stderr, f"and what to do: {answer.stderr}")
+    check(re.search("name another (one|place) with -o (DIR|PATH)", answer.stderr), f"and what to do: {answer.stderr}")
 
 
 def what_is_there_is_refused(recording, folder):
@@ -105,6 +105,10 @@ def what_is_there_is_refused(recording, folder):
     refused(recording, folder / "missing" / "tiles", "No such file or directory")
     check_equal(entries(place), before, "nothing is touched")
     check_equal([path.name for path in folder.rglob("*.uctrace-new-*")], [], "nothing is left beside it")
+    store = recording.folder / "run.h5"
+    store.unlink()
+    refused(recording, f"{place}/file", "something of this name is there already")
+    check(not store.exists(), "what is there is refused before the run is merged")
 
 
 def options_have_sense(recording):
