@@ -14,9 +14,9 @@ work=$(realpath -m "$3")
 file=${4:+$(realpath -m "$4")}
 
 copy_sources() {
-    rm -rf "$work/src" "$work/tests"
+    rm -rf "$1/src" "$1/tests"
     cp -R "$source/src" "$source/tests" "$source/page.html" "$source/vite.config.ts" \
-        "$source/tsconfig.json" "$work/"
+        "$source/tsconfig.json" "$1/"
 }
 
 mkdir -p "$work"
@@ -28,20 +28,25 @@ install)
     touch "$file"
     ;;
 page)
-    copy_sources
+    copy_sources "$work"
     cd "$work"
     node node_modules/typescript/bin/tsc --noEmit
     node node_modules/vite/bin/vite.js build --logLevel warn
     cp dist/page.html "$file"
     ;;
 vitest)
-    copy_sources
+    copy_sources "$work"
     cd "$work"
     exec node node_modules/vitest/vitest.mjs run
     ;;
 browser)
-    copy_sources
-    cd "$work"
+    # In a folder of its own, as several run at once.
+    own=$work-${UCTRACE_BROWSER:-chromium}
+    mkdir -p "$own"
+    ln -sfn "$work/node_modules" "$own/node_modules"
+    cp "$work/package.json" "$own/"
+    copy_sources "$own"
+    cd "$own"
     exec node tests/page.mjs --template "$file"
     ;;
 *)

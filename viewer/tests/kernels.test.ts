@@ -18,7 +18,8 @@ const pick = <T>(random: Random, values: readonly T[]): T =>
 const upTo = (random: Random, limit: number) => Math.floor(random() * limit);
 
 function randomRun(random: Random): PageData {
-  const base = makeRun({ ranks: 1 + upTo(random, 7), gpus: upTo(random, 3) }) as PageData;
+  // Its processes and devices; what it did is another's.
+  const base = makeRun({ ranks: 1 + upTo(random, 7), gpus: upTo(random, 3), steps: 1, limit: 0 }) as PageData;
   const { gpus } = base.devices;
   const place = (): Place => {
     const kind = gpus.length === 0 ? 'host' : pick(random, kMemoryKinds);

@@ -151,7 +151,7 @@ class RunMaker {
 
 const call = (mpi, comm) => ({ mpi, comm });
 
-function addHaloExchange(run, ranks, random) {
+function addHaloExchange(run, ranks, steps, random) {
   const width = Math.max(1, Math.round(Math.sqrt(ranks)));
   for (let src = 0; src < ranks; ++src) {
     for (const [offset, size] of [
@@ -162,24 +162,24 @@ function addHaloExchange(run, ranks, random) {
     ]) {
       const dst = (src + offset + ranks) % ranks;
       if (dst === src) continue;
-      const steps = 400 + Math.floor(20 * random());
-      run.messages({ src, dst }, call('MPI_Isend', 'cart 4x4'), steps, size);
-      run.messages({ src, dst }, call('MPI_Start', 'cart 4x4'), steps >> 2, 64);
+      const sent = steps + Math.floor(20 * random());
+      run.messages({ src, dst }, call('MPI_Isend', 'cart 4x4'), sent, size);
+      run.messages({ src, dst }, call('MPI_Start', 'cart 4x4'), Math.max(1, sent >> 2), 64);
     }
   }
 }
 
-function addCollectives(run, ranks, random) {
+function addCollectives(run, ranks, steps, random) {
   for (let src = 0; src < ranks; ++src) {
     for (let distance = 1; distance < ranks; distance *= 2) {
       const dst = src ^ distance;
       if (dst < ranks)
-        run.messages({ src, dst }, call('MPI_Allreduce', 'MPI_COMM_WORLD'), 1200, 16);
+        run.messages({ src, dst }, call('MPI_Allreduce', 'MPI_COMM_WORLD'), 3 * steps, 16);
     }
     for (let dst = 0; dst < Math.min(ranks, 64); ++dst) {
       if (dst !== src && src < 64) {
         const size = 2048 + Math.floor(6000 * random());
-        run.messages({ src, dst }, call('MPI_Alltoall', 'dup of MPI_COMM_WORLD'), 25, size);
+        run.messages({ src, dst }, call('MPI_Alltoall', 'dup of MPI_COMM_WORLD'), Math.max(1, steps >> 4), size);
       }
     }
     if (src > 0) run.messages({ src, dst: 0 }, call('MPI_Gather', 'MPI_COMM_WORLD'), 4, 524288);
@@ -201,14 +201,14 @@ function addOddities(run, ranks) {
   }
 }
 
-/** `limit`: how many messages, and transfers without one, are there singly. */
-export function makeRun({ ranks, seed = 1, slabs = 256, limit = 1500, gpus = 0 }) {
+/** `steps`: of the stencil code. `limit`: how many messages, and transfers without one, are there singly. */
+export function makeRun({ ranks, seed = 1, steps = 400, slabs = 256, limit = 1500, gpus = 0 }) {
   const random = makeRandom(seed);
   const run = new RunMaker(gpus);
   const hostOf = (rank) => `node${1 + Math.floor(rank / kRanksPerHost)}`;
   const hosts = [...new Set(Array.from({ length: ranks }, (_, rank) => hostOf(rank)))];
-  addHaloExchange(run, ranks, random);
-  addCollectives(run, ranks, random);
+  addHaloExchange(run, ranks, steps, random);
+  addCollectives(run, ranks, steps, random);
   addOddities(run, ranks);
   const sum = (of) => run.cells.reduce((total, cell) => total + of(cell), 0);
   const posted = sum((cell) => cell.transfers.reduce((total, t) => total + t.count, 0));
@@ -367,7 +367,7 @@ function rowsOf(columns) {
 
 /** A recording in which nothing happened. */
 export function emptyRun() {
-  const run = makeRun({ ranks: 1, limit: 0, slabs: 16 });
+  const run = makeRun({ ranks: 1, steps: 1, limit: 0, slabs: 16 });
   const time = makeTime({ classes: [], cells: [], duration: 1, slabs: 16, limit: 0, processes: 0 });
   return { ...run, processes: [], classes: [], cells: [], identities: [], notes: [], ...time };
 }
