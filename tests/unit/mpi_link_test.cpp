@@ -15,8 +15,8 @@ std::uint64_t tag_of(std::int32_t tag, std::uint64_t context) {
 }
 
 // One process that makes calls and sends within them.
-struct Program {
-  Program() : builder(2) {
+struct LinkedProgram {
+  LinkedProgram() : builder(2) {
     builder.log(0).flavour = MpiFlavour::open_mpi;
     builder.log(0).calls_of_lane.resize(1);
   }
@@ -65,7 +65,7 @@ struct Program {
 TEST_CASE("what a wait drives belongs to the collective that began it, Ineighbor ones too") {
   for (const char* function : {"MPI_Iallreduce", "MPI_Ineighbor_alltoall"}) {
     CAPTURE(function);
-    Program program;
+    LinkedProgram program;
     const CommIndex world = program.comm("world", 1);
     const CallIndex started = program.call(function, world, 10);
     program.call("MPI_Waitall", kNone, 20);
@@ -78,7 +78,7 @@ TEST_CASE("what a wait drives belongs to the collective that began it, Ineighbor
 }
 
 TEST_CASE("a collective driven inside a call on another communicator keeps its owner") {
-  Program program;
+  LinkedProgram program;
   const CommIndex a = program.comm("a", 1), b = program.comm("b", 2);
   const CallIndex started = program.call("MPI_Ialltoall", a, 10);
   const CallIndex other = program.call("MPI_Send", b, 20, 3);
@@ -92,7 +92,7 @@ TEST_CASE("a collective driven inside a call on another communicator keeps its o
 }
 
 TEST_CASE("a communicator that takes over context and tags takes over no calls") {
-  Program program;
+  LinkedProgram program;
   const CommIndex old = program.comm("old", 1, 30), young = program.comm("young", 40);
   const CallIndex first = program.call("MPI_Iallreduce", old, 10);
   const CallIndex second = program.call("MPI_Ibcast", young, 50);
@@ -107,7 +107,7 @@ TEST_CASE("a communicator that takes over context and tags takes over no calls")
 }
 
 TEST_CASE("the context of a window is its own: it says nothing of the communicator's") {
-  Program program;
+  LinkedProgram program;
   const CommIndex base = program.comm("base", 1), old = program.comm("old", 2, 35);
   program.request(program.call("MPI_Send_init", old, 3, 3), 0x10);
   program.request(program.call("MPI_Start", kNone, 15), 0x10);
@@ -121,7 +121,7 @@ TEST_CASE("the context of a window is its own: it says nothing of the communicat
 }
 
 TEST_CASE("what is started is on the communicators of the calls that made the requests") {
-  Program program;
+  LinkedProgram program;
   const CommIndex a = program.comm("a", 1), b = program.comm("b", 2);
   program.request(program.call("MPI_Send_init", a, 10, 3), 0x10);
   program.request(program.call("MPI_Send_init", b, 20, 3), 0x20);
@@ -141,7 +141,7 @@ TEST_CASE("what is started is on the communicators of the calls that made the re
 }
 
 TEST_CASE("a request whose handle was used again is the newer one") {
-  Program program;
+  LinkedProgram program;
   const CommIndex comm = program.comm("persistent", 1, 40), later = program.comm("later", 50);
   program.request(program.call("MPI_Send_init", comm, 10, 3), 0x10);
   const CallIndex start = program.call("MPI_Start", kNone, 20);
@@ -156,7 +156,7 @@ TEST_CASE("a request whose handle was used again is the newer one") {
 }
 
 TEST_CASE("a persistent collective is its newest start's, whichever call drives it") {
-  Program program;
+  LinkedProgram program;
   const CommIndex a = program.comm("a", 1), b = program.comm("b", 2);
   program.request(program.call("MPI_Alltoall_init", a, 10), 0x10);
   program.request(program.call("MPIX_Alltoall_init", b, 20), 0x20);
@@ -185,7 +185,7 @@ TEST_CASE("a persistent collective is its newest start's, whichever call drives 
 
 TEST_CASE(
     "traffic of a file is the file call's, on its communicator, also where a wait drives it") {
-  Program program;
+  LinkedProgram program;
   const CommIndex comm = program.comm("of the file", 1);
   const CallIndex write = program.call("MPI_File_write_all", comm, 10);
   const CallIndex begun = program.call("MPI_File_iwrite_at_all_c", comm, 20);

@@ -81,8 +81,8 @@ TEST_CASE("the order of initialisation is not known of calls that overlap, one w
 }
 
 // Two processes on one communicator.
-struct Program {
-  Program() : builder(2) {
+struct PartitionedProgram {
+  PartitionedProgram() : builder(2) {
     CommInstance instance;
     instance.sides[0].size = 2;
     instance.sides[0].world = 0;
@@ -146,7 +146,7 @@ struct Program {
 TEST_CASE("requests of one sender, receiver, communicator and tag match by their initialisation") {
   std::mt19937 random(2);
   for (int round = 0; round < 50; ++round) {
-    Program program;
+    PartitionedProgram program;
     std::map<int, std::vector<std::int64_t>> of_tag[2];  // calls, by tag
     std::uint64_t at = 10;
     for (int i = 0; i < 12; ++i, at += 10) {
@@ -174,7 +174,7 @@ TEST_CASE("requests of one sender, receiver, communicator and tag match by their
 }
 
 TEST_CASE("the order of starts does not matter, and requests of different sizes do not match") {
-  Program program;
+  PartitionedProgram program;
   program.init(0, 10, 1, 2, 7, 12);
   program.init(0, 20, 2, 2, 7, 24);
   program.init(0, 30, 3, 2, 9, 12);
@@ -196,7 +196,7 @@ TEST_CASE("the order of starts does not matter, and requests of different sizes 
 
 TEST_CASE(
     "a partition has arrived when an MPI_Parrived says so, else when the receive is complete") {
-  Program program;
+  PartitionedProgram program;
   program.init(0, 10, 1, 3, 7, 6);
   program.init(1, 10, 2, 2, 7, 6);
   for (const std::uint64_t t : {std::uint64_t{100}, std::uint64_t{1000}}) {
@@ -251,7 +251,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a send of which a partition was never ready has no time when all were") {
-  Program program;
+  PartitionedProgram program;
   program.init(0, 10, 1, 2);
   program.init(1, 10, 2, 2);
   program.call(0, "MPI_Start", 100, 101, 1);
@@ -267,7 +267,7 @@ TEST_CASE("a send of which a partition was never ready has no time when all were
 }
 
 TEST_CASE("through an intercommunicator the partner is of the other world") {
-  Program program;
+  PartitionedProgram program;
   program.builder.log(1).world = 1;  // both are rank 0 of a world of their own
   CommInstance inter;
   inter.inter = true;

@@ -16,7 +16,7 @@ namespace {
 using Random = std::mt19937_64;
 
 // A program of ranks that compute and call; what depends on what.
-struct Program {
+struct PlayedProgram {
   struct Step {
     std::int64_t compute_ns, in_call_ns;
     std::int32_t call;
@@ -26,13 +26,13 @@ struct Program {
   std::int32_t calls = 0;
 };
 
-std::int32_t add_call(Program& program, std::size_t rank, Random& random) {
+std::int32_t add_call(PlayedProgram& program, std::size_t rank, Random& random) {
   program.ranks[rank].push_back({static_cast<std::int64_t>(random() % 1000),
                                  static_cast<std::int64_t>(random() % 50), program.calls});
   return program.calls++;
 }
 
-void add_operation(Program& program, Random& random, std::int32_t number) {
+void add_operation(PlayedProgram& program, Random& random, std::int32_t number) {
   std::vector<std::int32_t> calls;
   for (std::size_t rank = 0; rank < program.ranks.size(); ++rank) {
     calls.push_back(add_call(program, rank, random));
@@ -58,7 +58,7 @@ void add_operation(Program& program, Random& random, std::int32_t number) {
   }
 }
 
-void add_message(Program& program, Random& random, std::int32_t number) {
+void add_message(PlayedProgram& program, Random& random, std::int32_t number) {
   const std::size_t from = random() % program.ranks.size();
   const std::size_t to = (from + 1 + random() % (program.ranks.size() - 1)) % program.ranks.size();
   const std::int32_t sent = add_call(program, from, random);
@@ -69,8 +69,8 @@ void add_message(Program& program, Random& random, std::int32_t number) {
   }
 }
 
-Program random_program(Random& random) {
-  Program program;
+PlayedProgram random_program(Random& random) {
+  PlayedProgram program;
   program.ranks.resize(2 + random() % 4);
   for (std::int32_t step = 0; step < 30; ++step) {
     random() % 2 == 0 ? add_operation(program, random, step) : add_message(program, random, step);
@@ -87,7 +87,7 @@ struct Changed {
 
 class Naive {
  public:
-  Naive(const Program& program, const Changed& changed)
+  Naive(const PlayedProgram& program, const Changed& changed)
       : program_(program),
         changed_(changed),
         entered_(static_cast<std::size_t>(program.calls)),
@@ -101,7 +101,7 @@ class Naive {
   std::vector<Call> calls() const {
     std::vector<Call> calls(entered_.size());
     for (std::size_t rank = 0; rank < program_.ranks.size(); ++rank) {
-      for (const Program::Step& step : program_.ranks[rank]) {
+      for (const PlayedProgram::Step& step : program_.ranks[rank]) {
         const auto place = static_cast<std::size_t>(step.call);
         REQUIRE(left_[place]);
         calls[place] = {*entered_[place], *left_[place], static_cast<std::uint32_t>(rank),
@@ -146,7 +146,7 @@ class Naive {
     const auto& steps = program_.ranks[rank];
     std::size_t& at = at_[rank];
     if (at == steps.size()) return false;
-    const Program::Step& step = steps[at];
+    const PlayedProgram::Step& step = steps[at];
     auto& entry = entered_[static_cast<std::size_t>(step.call)];
     bool did = false;
     if (!entry) {
@@ -175,7 +175,7 @@ class Naive {
     return true;
   }
 
-  const Program& program_;
+  const PlayedProgram& program_;
   const Changed& changed_;
   std::vector<std::optional<std::int64_t>> entered_, left_;
   std::map<std::size_t, std::int64_t> now_;
@@ -208,7 +208,7 @@ struct Recorded {
   std::vector<Dependency> dependencies;
 };
 
-Recorded recorded(const Program& program) {
+Recorded recorded(const PlayedProgram& program) {
   const std::vector<std::int64_t> ones(program.ranks.size(), 1);
   const Changed as_it_was{ones, ones};
   Recorded run{Naive(program, as_it_was).calls(), program.dependencies};
@@ -221,14 +221,14 @@ Recorded recorded(const Program& program) {
 TEST_CASE("replay: as it was, every rank ends when it did, to the nanosecond") {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);
-    const Program program = random_program(random);
+    const PlayedProgram program = random_program(random);
     const Recorded run = recorded(program);
     Times as_it_was;
     const Replayed replayed = replay(run.calls, run.dependencies, program.ranks.size(), as_it_was);
     CHECK(replayed.contradicted == 0);
     for (std::size_t rank = 0; rank < program.ranks.size(); ++rank) {
       std::int64_t end = 0, computed = 0;
-      for (const Program::Step& step : program.ranks[rank]) {
+      for (const PlayedProgram::Step& step : program.ranks[rank]) {
         end = std::max(end, run.calls[static_cast<std::size_t>(step.call)].end_ns);
         computed += step.compute_ns;
       }
@@ -242,7 +242,7 @@ TEST_CASE("replay: as it was, every rank ends when it did, to the nanosecond") {
 TEST_CASE("replay: changed, every rank ends when the changed program does") {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
-    const Program program = random_program(random);
+    const PlayedProgram program = random_program(random);
     const Recorded run = recorded(program);
     Changed changed;
     for (std::size_t rank = 0; rank < program.ranks.size(); ++rank) {

@@ -20,7 +20,7 @@ std::int64_t below(Random& random, std::int64_t limit) {
 
 // A program of processes that go through phases: in each the first thread makes a serial call, then
 // all threads compute and call, each by itself, until the next serial call waits for all of them.
-struct Program {
+struct ThreadedProgram {
   struct Step {
     std::int64_t compute_ns, in_call_ns;
     std::int32_t call;
@@ -32,16 +32,16 @@ struct Program {
   std::int32_t calls = 0;
 };
 
-std::int32_t add_call(Program& program, Random& random, std::size_t process, std::size_t thread,
-                      std::size_t phase, bool serial) {
+std::int32_t add_call(ThreadedProgram& program, Random& random, std::size_t process,
+                      std::size_t thread, std::size_t phase, bool serial) {
   program.threads[process][thread].push_back(
       {1 + below(random, 1'000'000), below(random, 50'000), program.calls, phase, serial});
   return program.calls++;
 }
 
 // Each step of it depends on earlier ones only, so that the program ends.
-Program random_program(Random& random) {
-  Program program;
+ThreadedProgram random_program(Random& random) {
+  ThreadedProgram program;
   program.threads.resize(static_cast<std::size_t>(2 + below(random, 3)));
   for (auto& process : program.threads)
     process.resize(static_cast<std::size_t>(1 + below(random, 4)));
@@ -79,7 +79,7 @@ struct Changed {
 // It goes on with any thread that can go on until all is over.
 class Naive {
  public:
-  Naive(const Program& program, const Changed& changed)
+  Naive(const ThreadedProgram& program, const Changed& changed)
       : program_(program),
         changed_(changed),
         entered_(static_cast<std::size_t>(program.calls)),
@@ -103,7 +103,7 @@ class Naive {
   std::int64_t left(std::int32_t call) const { return *left_[static_cast<std::size_t>(call)]; }
 
  private:
-  using Step = Program::Step;
+  using Step = ThreadedProgram::Step;
 
   // When all calls of the process of earlier phases were left, or its serial call of this phase
   // was.
@@ -162,21 +162,21 @@ class Naive {
     return true;
   }
 
-  const Program& program_;
+  const ThreadedProgram& program_;
   const Changed& changed_;
   std::vector<std::optional<std::int64_t>> entered_, left_;
   std::vector<std::vector<std::size_t>> done_;
 };
 
 // All processes begin at 0.
-std::vector<Call> recorded(const Program& program) {
+std::vector<Call> recorded(const ThreadedProgram& program) {
   const std::vector<std::int64_t> ones(program.threads.size(), 1);
   const Changed as_it_was{ones, ones};
   const Naive naive(program, as_it_was);
   std::vector<Call> calls(static_cast<std::size_t>(program.calls));
   for (std::size_t process = 0; process < program.threads.size(); ++process) {
     for (std::size_t thread = 0; thread < program.threads[process].size(); ++thread) {
-      for (const Program::Step& step : program.threads[process][thread]) {
+      for (const ThreadedProgram::Step& step : program.threads[process][thread]) {
         calls[static_cast<std::size_t>(step.call)] = {naive.entered(step.call),
                                                       naive.left(step.call),
                                                       static_cast<std::uint32_t>(process),
@@ -220,7 +220,7 @@ class NotingChanged final : public Noting {
 TEST_CASE("replay: threads that part and meet, changed, call when the changed program does") {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Random random(seed);
-    const Program program = random_program(random);
+    const ThreadedProgram program = random_program(random);
     const std::vector<Call> calls = recorded(program);
     Changed changed;
     for (std::size_t process = 0; process < program.threads.size(); ++process) {

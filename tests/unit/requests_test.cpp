@@ -17,8 +17,8 @@ constexpr std::uint64_t kFirst = 0x10, kSecond = 0x20, kThird = 0x30;
 // One process with two communicators.
 constexpr CommIndex kComm0(0), kComm1(1);
 
-struct Program {
-  Program() : builder(1) {
+struct RequestingProgram {
+  RequestingProgram() : builder(1) {
     builder.log(0).calls_of_lane.resize(1);
     for (int i = 0; i < 2; ++i) {
       Comm comm;
@@ -71,7 +71,7 @@ struct Program {
 };
 
 TEST_CASE("a wait is on the communicator of its request, and a handle means the newest") {
-  Program program;
+  RequestingProgram program;
   program.call("MPI_Isend", kComm0, 10, 20, kFirst);
   const CallIndex first = program.call("MPI_Wait", kNone, 30, 40, kFirst);
   program.call("MPI_Irecv", kComm1, 50, 60, kFirst);
@@ -85,7 +85,7 @@ TEST_CASE("a wait is on the communicator of its request, and a handle means the 
 }
 
 TEST_CASE("the time of a wait for requests of two communicators is divided as they ended") {
-  Program program;
+  RequestingProgram program;
   const CallIndex a = program.call("MPI_Isend", kComm0, 10, 20, kFirst);
   const CallIndex b = program.call("MPI_Irecv", kComm1, 20, 30, kSecond);
   const CallIndex c = program.call("MPI_Iallreduce", kComm0, 30, 40, kThird);
@@ -96,22 +96,22 @@ TEST_CASE("the time of a wait for requests of two communicators is divided as th
   program.complete(c, 180);
   share_waits(program.builder.job);
   CHECK(program.at(wait).comm == kNone);
-  CHECK(program.shares(wait) == Program::Shares{{10, 70}, {11, 30}});
+  CHECK(program.shares(wait) == RequestingProgram::Shares{{10, 70}, {11, 30}});
 }
 
 TEST_CASE("what is not known to have ended before its wait did, ended with it") {
-  Program program;
+  RequestingProgram program;
   const CallIndex a = program.call("MPI_Isend", kComm0, 10, 20, kFirst);
   program.call("MPI_Irecv", kComm1, 20, 30, kSecond);
   const CallIndex wait = program.call("MPI_Waitall", kNone, 100, 200);
   program.given(wait, {kFirst, kSecond});
   program.complete(a, 140);
   share_waits(program.builder.job);
-  CHECK(program.shares(wait) == Program::Shares{{10, 40}, {11, 60}});
+  CHECK(program.shares(wait) == RequestingProgram::Shares{{10, 40}, {11, 60}});
 }
 
 TEST_CASE("a wait for any or some is for what ended") {
-  Program program;
+  RequestingProgram program;
   program.call("MPI_Isend", kComm0, 10, 20, kFirst);
   program.call("MPI_Irecv", kComm1, 20, 30, kSecond);
   const CallIndex any = program.call("MPI_Waitany", kNone, 100, 200, kSecond);
@@ -127,7 +127,7 @@ TEST_CASE("a wait for any or some is for what ended") {
 }
 
 TEST_CASE("a persistent request ends when what its last start asked for does") {
-  Program program;
+  RequestingProgram program;
   program.call("MPI_Send_init", kComm0, 1, 2, kFirst);
   program.call("MPI_Recv_init", kComm1, 3, 4, kSecond);
   const CallIndex old = program.call("MPI_Startall", kNone, 10, 20);
@@ -149,11 +149,11 @@ TEST_CASE("a persistent request ends when what its last start asked for does") {
   CHECK(program.at(old).comm == kNone);
   CHECK(program.at(start).comm == kComm0);
   CHECK(program.at(other).comm == kComm1);
-  CHECK(program.shares(wait) == Program::Shares{{10, 20}, {11, 80}});
+  CHECK(program.shares(wait) == RequestingProgram::Shares{{10, 20}, {11, 80}});
 }
 
 TEST_CASE("a handle that several requests have names no communicator that is not certain") {
-  Program program;
+  RequestingProgram program;
   const auto sends_on = [&](CommIndex first, CommIndex second, std::uint64_t from) {
     program.call("MPI_Isend", first, from, from + 1, kFirst);
     program.call("MPI_Isend", second, from + 2, from + 3, kFirst);
@@ -180,7 +180,7 @@ TEST_CASE("a handle that several requests have names no communicator that is not
 }
 
 TEST_CASE("a persistent request is ended by being freed, not by waits") {
-  Program program;
+  RequestingProgram program;
   program.call("MPI_Send_init", kComm0, 1, 2, kFirst);
   std::vector<CallIndex> waits;
   for (std::uint64_t tick : {10, 20, 30}) {
@@ -197,7 +197,7 @@ TEST_CASE("a persistent request is ended by being freed, not by waits") {
 }
 
 TEST_CASE("a receive of a probed message is on the communicator of the probe") {
-  Program program;
+  RequestingProgram program;
   program.call("MPI_Improbe", kComm1, 1, 2, kFirst);
   const CallIndex receive = program.call("MPI_Imrecv", kNone, 3, 4, kSecond);
   program.given(receive, {kFirst});
@@ -209,7 +209,7 @@ TEST_CASE("a receive of a probed message is on the communicator of the probe") {
 }
 
 TEST_CASE("null requests and positions that are none change nothing") {
-  Program program;
+  RequestingProgram program;
   const CallIndex nulls = program.call("MPI_Waitall", kNone, 100, 200);
   program.given(nulls, {kFirst, kSecond});
   program.ended(nulls, {7});

@@ -354,7 +354,7 @@ TEST_CASE("a store that is replaced while it is opened is opened all the same") 
       while (loads == at && !over) std::this_thread::yield();
     }
   });
-  while (++loads <= 300) CHECK(message_of_load(path) == "no error");
+  while (++loads <= 100) CHECK(message_of_load(path) == "no error");
   over = true;
   replacer.join();
 }

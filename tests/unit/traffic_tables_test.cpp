@@ -74,7 +74,7 @@ RowSource opened(const std::filesystem::path& path) {
 
 TEST_CASE("the page of what a run keeps is the page of its rows") {
   const test::TemporaryFolder folder;
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
     CAPTURE(seed);
     const Run rows = whole_run(seed);
     Run kept = rows;
@@ -130,7 +130,7 @@ TEST_CASE("rows that begin after what is told one by one are not read") {
 
 TEST_CASE("what a run keeps adds up to its rows, in slabs of any length") {
   using Total = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
     const Run run = whole_run(seed);
     const TimeWindow window = whole_window(run.last_ns);
     Nobody nobody;
