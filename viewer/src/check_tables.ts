@@ -32,7 +32,7 @@ function makeInside(tables: Tables): Inside {
 export function checkTables(columns: Columns, tables: Tables): void {
   const { data } = columns;
   const inside = makeInside(tables);
-  const cells = data.cells.length;
+  const cells = columns.src.length;
   const totals = columns.transferCount.length;
   inside('slab_cells', 'slab', data.time.slabs);
   inside('slab_cells', 'cell', cells);
@@ -71,7 +71,7 @@ export function checkTables(columns: Columns, tables: Tables): void {
 export function checkSingles(columns: Columns, tables: Tables): void {
   const { data } = columns;
   const inside = makeInside(tables);
-  const cells = data.cells.length;
+  const cells = columns.src.length;
   const totals = columns.transferCount.length;
   for (const name of ['mpi_calls', 'ucp_operations', 'transfers']) {
     inside(name, 'process', data.processes.length);

@@ -31,8 +31,9 @@ const stepsOf = (data: PageData) => data.classes.flatMap((c) => c.path);
 const hostsOf = (data: PageData) => distinct(data.processes.map((p) => p.host));
 
 function processesOf(data: PageData): number[] {
-  const used = new Set(data.cells.flatMap((cell) => [cell.src, cell.dst]));
-  return [...data.processes.keys(), ...(used.has(kUnknownProcess) ? [kUnknownProcess] : [])];
+  const { src, dst } = data.cells;
+  const hasUnknown = src.includes(kUnknownProcess) || dst.includes(kUnknownProcess);
+  return [...data.processes.keys(), ...(hasUnknown ? [kUnknownProcess] : [])];
 }
 
 function sizesOf(data: PageData): number[] {

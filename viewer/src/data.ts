@@ -107,23 +107,24 @@ export interface Devices {
   gpu_nic: GpuNic[];
 }
 
-export interface TransferTotals {
-  count: number;
-  bytes: number;
-  wire_bytes: number;
-}
-
-/** Totals of one class between two processes; `transfers[i]` belongs to `path[i]` of the class. */
-export interface Cell {
-  src: number;
-  dst: number;
-  class: number;
-  messages: number;
-  bytes: number;
+/**
+ * Totals of one class between two processes each, as columns. Cell `c` owns the transfer totals `firstTransfer[c]` to
+ * `firstTransfer[c + 1]`, in the order of the path of its class. Counts, bytes and nanoseconds are exact up to 2^53.
+ */
+export interface Cells {
+  readonly src: Int32Array;
+  readonly dst: Int32Array;
+  readonly cellClass: Int32Array;
+  readonly messages: Float64Array;
+  readonly bytes: Float64Array;
   /** Messages of which start and end are known, and nanoseconds from one to the other, of all of these. */
-  timed: number;
-  ns: number;
-  transfers: TransferTotals[];
+  readonly timed: Float64Array;
+  readonly time: Float64Array;
+  readonly firstTransfer: Int32Array;
+
+  readonly transferCount: Float64Array;
+  readonly transferBytes: Float64Array;
+  readonly transferWireBytes: Float64Array;
 }
 
 export interface Identity {
@@ -199,7 +200,7 @@ export interface PageData {
   /** What the command line calls sources and destinations that are no recorded process. */
   unrecorded: { src: string[]; dst: string[] };
   classes: TrafficClass[];
-  cells: Cell[];
+  cells: Cells;
   identities: Identity[];
   notes: string[];
   texts: string[];

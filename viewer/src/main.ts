@@ -60,7 +60,7 @@ function makeContext({ data, tables }: Page): Context {
   };
 }
 
-function showPage(root: HTMLElement, page: Page): void {
+async function showPage(root: HTMLElement, page: Page): Promise<void> {
   const { data } = page;
   const context = makeContext(page);
   const { choices, axis } = context;
@@ -98,10 +98,23 @@ function showPage(root: HTMLElement, page: Page): void {
   const functions = makeFunctionsPanel(update);
   const contenders = makeContendersPanel(update);
   const panels = [filters, matrix, timeline, graph, ...ofGpus, functions, contenders];
+  const neverShown = new Set<Panel>(panels);
   const show = (changed: readonly Panel[]) => {
     const view = makeView(context, state, shown);
     shown = view;
-    for (const panel of changed) panel.show(view);
+    for (const panel of changed) {
+      panel.show(view);
+      neverShown.delete(panel);
+    }
+  };
+  /** Lets the browser paint in between: what is above is there before what is below. */
+  const showEach = async () => {
+    shown = makeView(context, state);
+    for (const panel of panels) {
+      await new Promise((done) => setTimeout(done));
+      // A choice may have shown it meanwhile.
+      if (neverShown.has(panel)) panel.show(shown);
+    }
   };
 
   document.title = `${data.run.command} – uctrace`;
@@ -140,18 +153,18 @@ function showPage(root: HTMLElement, page: Page): void {
     context.tooltip.root,
     context.tooltip.dock,
   );
-  show(panels);
   // The waits of a chosen time are summed from single ones.
   context.operations.whenChanged(() => {
     if (shown?.matrix === 'waits' && filtersTime(shown.filter)) show([matrix]);
   });
   addShortcuts(context.tooltip, data.devices.gpus.length > 0);
-  document.documentElement.dataset['ready'] = 'true';
   window.addEventListener('hashchange', () => {
     clearTimeout(later);
     state = fromHash(location.hash, choices, axis, data);
     show(panels);
   });
+  await showEach();
+  document.documentElement.dataset['ready'] = 'true';
 }
 
 function showMessage(root: HTMLElement, title: string, ...lines: string[]): void {
@@ -176,7 +189,7 @@ if (json === '') {
   );
 } else {
   try {
-    showPage(root, await readPage(json));
+    await showPage(root, await readPage(json));
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
     showMessage(

@@ -65,28 +65,40 @@ async function inflate({ deflated, adler32 }: Packed): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** The least type that holds every value of a column. */
-function makeNumbers({ bytes, signed, differences }: PackedColumn, rows: number): Numbers {
-  if (differences || bytes > 4 || (signed && bytes > 3)) return new Float64Array(rows);
-  if (signed) return new Int32Array(rows);
-  if (bytes > 2) return new Uint32Array(rows);
-  return bytes > 1 ? new Uint16Array(rows) : new Uint8Array(rows);
+/** The bytes of each row as one number, the least plane first. A loop for each width: it is the page's longest one. */
+function readPlanes(bytes: number, rows: number, planes: Uint8Array): Uint8Array | Uint16Array | Uint32Array | Float64Array {
+  if (bytes <= 1) return bytes === 1 ? planes : new Uint8Array(rows);
+  if (bytes === 2) {
+    const sums = new Uint16Array(rows);
+    for (let row = 0; row < rows; ++row) sums[row] = planes[row]! | (planes[rows + row]! << 8);
+    return sums;
+  }
+  if (bytes === 3 || bytes === 4) {
+    const sums = new Uint32Array(rows);
+    for (let row = 0; row < rows; ++row) {
+      const low = planes[row]! | (planes[rows + row]! << 8) | (planes[2 * rows + row]! << 16);
+      sums[row] = bytes === 3 ? low : low | (planes[3 * rows + row]! << 24);
+    }
+    return sums;
+  }
+  const sums = new Float64Array(rows);
+  for (let plane = bytes - 1; plane >= 0; --plane) {
+    const first = plane * rows;
+    for (let row = 0; row < rows; ++row) sums[row] = sums[row]! * 256 + planes[first + row]!;
+  }
+  return sums;
 }
 
-function readColumn(column: PackedColumn, rows: number, planes: Uint8Array): Numbers {
-  const sums = makeNumbers({ ...column, signed: false, differences: column.bytes > 4 }, rows);
-  let scale = 1;
-  for (let plane = 0; plane < column.bytes; ++plane, scale *= 256) {
-    const first = plane * rows;
-    for (let row = 0; row < rows; ++row) sums[row]! += planes[first + row]! * scale;
-  }
-  if (!column.signed && !column.differences) return sums;
-  const values = makeNumbers(column, rows);
+/** As the least type that holds every value of the column. */
+function readColumn({ bytes, signed, differences }: PackedColumn, rows: number, planes: Uint8Array): Numbers {
+  const sums = readPlanes(bytes, rows, planes);
+  if (!signed && !differences) return sums;
+  const values = differences || bytes > 3 ? new Float64Array(rows) : new Int32Array(rows);
   let before = 0;
   for (let row = 0; row < rows; ++row) {
     const sum = sums[row]!;
-    const value = !column.signed ? sum : sum % 2 === 0 ? sum / 2 : -(sum + 1) / 2;
-    before = column.differences ? before + value : value;
+    const value = !signed ? sum : sum % 2 === 0 ? sum / 2 : -(sum + 1) / 2;
+    before = differences ? before + value : value;
     values[row] = before;
   }
   return values;

@@ -18,7 +18,8 @@ export function makeView(context: Selects, state: State, before?: View): View {
   const selection = select(columns, state.filter);
   const same = before !== undefined && sameChoice(before.filter, state.filter);
   const known = same ? before.alongTime : undefined;
-  const steady = known?.selection ?? select(context.columns, lasting);
+  const isOfAllTimes = columns === context.columns;
+  const steady = known?.selection ?? (isOfAllTimes ? selection : select(context.columns, lasting));
   const choice = known?.choice ?? chooseActivity(data, lasting, steady);
   return {
     ...state,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
 import { selectionCommand } from '../src/command';
-import type { Cell, PageData, Place, Step } from '../src/data';
+import type { Place, Step } from '../src/data';
 import { readPage } from '../src/read_page';
 import { describeMessage } from '../src/describe';
 import { makeDetails } from '../src/details';
@@ -19,10 +19,12 @@ import { makeChoices } from '../src/choices';
 import { fromHash, kInitialState, toHash } from '../src/state';
 import { describeEdges } from '../src/views/graph_words';
 import { describe as describeView } from '../src/words';
+import { cellsOf, columnsOf, pageDataOf, type Cell } from './cells';
 import { makeRun, written } from './make_run.mjs';
 
 const { data, tables } = await readPage(JSON.stringify(written(makeRun({ ranks: 10, gpus: 2, slabs: 64, limit: 600 }))));
 const columns = makeColumns(data);
+const cells = cellsOf(data.cells);
 const [gpu0, gpu1] = data.devices.gpus.map(({ label }) => label) as [string, string];
 const filters: Filter[] = [
   {},
@@ -40,7 +42,7 @@ const nameOf = (place: Place, process: number) =>
 
 /** Each selected transfer total with its cell, step and number. */
 function chosen(selection: { transfers: Uint8Array }): { cell: Cell; step: Step; t: number }[] {
-  return data.cells
+  return cells
     .flatMap((cell) => data.classes[cell.class]!.path.map((step) => ({ cell, step })))
     .map((part, t) => ({ ...part, t }))
     .filter(({ t }) => selection.transfers[t]);
@@ -147,7 +149,7 @@ describe('the tables of memories and cards', () => {
         );
         matrix.memories.forEach((from, row) =>
           matrix.memories.forEach((to, column) => {
-            const expected = data.cells.reduce((sum, cell, index) => {
+            const expected = cells.reduce((sum, cell, index) => {
               const { src_memory, dst_memory } = data.classes[cell.class]!;
               const ends = [
                 src_memory ? nameOf(src_memory, cell.src) : 'none',
@@ -216,12 +218,12 @@ describe('the tables of memories and cards', () => {
     const run = structuredClone(data);
     const index = run.classes.findIndex(({ protocol }) => protocol === 'eager/zcopy');
     const { path, src_memory, dst_memory } = run.classes[index]!;
-    const cell = run.cells.find((each) => each.class === index)!;
+    const cell = structuredClone(cells.find((each) => each.class === index)!);
     // The data goes straight out of the GPU of the source, and is copied at the destination.
     const header = { ...path[0]!, from: { kind: 'host', gpu: -1 } as const };
     path.unshift(header);
     cell.transfers.unshift({ count: 1, bytes: 24, wire_bytes: 24 });
-    run.cells = [cell];
+    run.cells = columnsOf([cell], run.classes);
     const made = makeColumns(run);
     const table = makeCardTable(made, select(made, {}), made.transferBytes);
     const sums = (place: Place, process: number) =>
@@ -318,7 +320,7 @@ describe('bad data', () => {
 describe('words for memory', () => {
   it('tell the way, stop by stop', () => {
     const eager = data.classes.find(({ protocol }) => protocol === 'eager/zcopy')!;
-    const cell = data.cells.find((c) => data.classes[c.class] === eager)!;
+    const cell = cells.find((c) => data.classes[c.class] === eager)!;
     const [from, to] = [hostOf(cell.src), hostOf(cell.dst)];
     const bus = (place: Place | null) => data.devices.gpus[place!.gpu]!.bus;
     const [first] = eager.path;
@@ -362,7 +364,7 @@ describe('words for memory', () => {
     );
     const choices = makeChoices(data);
     expect(choices.src_memory).toEqual(['gpu', 'host', 'managed']);
-    const without = makeChoices(makeRun({ ranks: 2 }) as PageData);
+    const without = makeChoices(pageDataOf(makeRun({ ranks: 2 })));
     expect([without.src_memory, without.gpu]).toEqual([[], []]);
   });
 });

@@ -4,11 +4,12 @@ import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
 import { listContenders, listFunctions, listTransports, tabulate } from '../src/contenders';
-import { kMemoryKinds, type Cell, type PageData, type Place, type Step, type TrafficClass } from '../src/data';
+import { kMemoryKinds, type PageData, type Place, type Step, type TrafficClass } from '../src/data';
 import { cellValues, kMeasures, select, totals, type Filter, type Measure } from '../src/filter';
 import { cellsAt, makeAxis, makeMatrix, position, processesOf, valueAt } from '../src/matrix';
 import { largestPairs } from '../src/pairs';
 import { makeChoices } from '../src/choices';
+import { cellsOf, columnsOf, pageDataOf, type Cell } from './cells';
 import { makeRandom, makeRun } from './make_run.mjs';
 
 type Random = () => number;
@@ -19,7 +20,7 @@ const upTo = (random: Random, limit: number) => Math.floor(random() * limit);
 
 function randomRun(random: Random): PageData {
   // Its processes and devices; what it did is another's.
-  const base = makeRun({ ranks: 1 + upTo(random, 7), gpus: upTo(random, 3), steps: 1, limit: 0 }) as PageData;
+  const base = pageDataOf(makeRun({ ranks: 1 + upTo(random, 7), gpus: upTo(random, 3), steps: 1, limit: 0 }));
   const { gpus } = base.devices;
   const place = (): Place => {
     const kind = gpus.length === 0 ? 'host' : pick(random, kMemoryKinds);
@@ -72,7 +73,7 @@ function randomRun(random: Random): PageData {
       }),
     };
   });
-  return { ...base, classes, cells };
+  return { ...base, classes, cells: columnsOf(cells, classes) };
 }
 
 function randomFilter(random: Random, data: PageData): Filter {
@@ -147,20 +148,21 @@ const samples = Array.from({ length: 60 }, (_, index) => {
   const data = randomRun(random);
   const filter = randomFilter(random, data);
   const columns = makeColumns(data);
-  return { data, filter, columns, selection: select(columns, filter), oracle: naive(data, filter) };
+  const every = cellsOf(data.cells);
+  return { data, every, filter, columns, selection: select(columns, filter), oracle: naive(data, filter) };
 });
 
 describe('kernels equal their definitions', () => {
   it.each(kMeasures)('cell values and totals: %s', (measure) => {
-    for (const { data, columns, selection, oracle } of samples) {
-      const expected = data.cells.map((cell) => oracle.value(cell, measure));
+    for (const { every, columns, selection, oracle } of samples) {
+      const expected = every.map((cell) => oracle.value(cell, measure));
       expect([...cellValues(columns, selection, measure)]).toEqual(expected);
       expect(totals(columns, selection)[measure]).toBe(sum(expected));
     }
   });
 
   it.each([1024, 3, 1])('matrix of at most %i rows', (maxSide) => {
-    for (const { data, columns, selection, oracle } of samples) {
+    for (const { every, columns, selection, oracle } of samples) {
       const axis = makeAxis(columns, maxSide);
       const matrix = makeMatrix(columns, axis, cellValues(columns, selection, 'bytes'));
       const within = (row: number, process: number) => {
@@ -169,7 +171,7 @@ describe('kernels equal their definitions', () => {
       };
       const expected = Array.from(matrix.values, (_, index) => {
         const [row, column] = [Math.floor(index / axis.side), index % axis.side];
-        const cells = data.cells.filter((c) => within(row, c.src) && within(column, c.dst));
+        const cells = every.filter((c) => within(row, c.src) && within(column, c.dst));
         expect(cellsAt(columns, axis, row, column)).toHaveLength(cells.length);
         return sum(cells.map((cell) => oracle.value(cell, 'bytes')));
       });
@@ -180,7 +182,7 @@ describe('kernels equal their definitions', () => {
   });
 
   it.each([1000, 3])('the %i largest pairs', (limit) => {
-    for (const { data, columns, selection, oracle } of samples) {
+    for (const { every, columns, selection, oracle } of samples) {
       const axis = makeAxis(columns, 3);
       for (const shown of kMeasures) {
         const matrix = makeMatrix(columns, axis, cellValues(columns, selection, shown));
@@ -189,7 +191,7 @@ describe('kernels equal their definitions', () => {
         expect(count).toBe(falling.length);
         expect(pairs.map((pair) => pair[shown])).toEqual(falling.slice(0, limit));
         for (const { row, column, ...loads } of pairs) {
-          const cells = cellsAt(columns, axis, row, column).map((c) => data.cells[c]!);
+          const cells = cellsAt(columns, axis, row, column).map((c) => every[c]!);
           for (const measure of kMeasures) {
             expect(loads[measure]).toBe(sum(cells.map((cell) => oracle.value(cell, measure))));
           }
@@ -200,12 +202,12 @@ describe('kernels equal their definitions', () => {
   });
 
   it('transports of a pair', () => {
-    for (const { data, columns, selection, oracle } of samples) {
+    for (const { every, columns, selection, oracle } of samples) {
       const axis = makeAxis(columns);
       for (let square = 0; square < axis.side ** 2; ++square) {
         const cells = cellsAt(columns, axis, Math.floor(square / axis.side), square % axis.side);
         const transfers = cells
-          .flatMap((c) => oracle.transfers(data.cells[c]!))
+          .flatMap((c) => oracle.transfers(every[c]!))
           .filter(({ count }) => count > 0);
         const rows = listTransports(columns, selection, cells);
         const names = rows.map((row) => row.transport);
@@ -222,8 +224,8 @@ describe('kernels equal their definitions', () => {
   });
 
   it('contenders', () => {
-    for (const { data, columns, selection, oracle } of samples) {
-      const all = data.cells.flatMap((cell) => oracle.transfers(cell));
+    for (const { every, columns, selection, oracle } of samples) {
+      const all = every.flatMap((cell) => oracle.transfers(cell));
       const load = (matches: (step: Step) => boolean) => {
         const found = all.filter(({ step }) => matches(step));
         return {
@@ -251,12 +253,12 @@ describe('kernels equal their definitions', () => {
   });
 
   it('MPI functions', () => {
-    for (const { data, columns, selection, oracle } of samples) {
+    for (const { data, every, columns, selection, oracle } of samples) {
       const rows = listFunctions(columns, selection);
       for (const measure of kMeasures) {
         expect(sum(rows.map((row) => row[measure]))).toBe(totals(columns, selection)[measure]);
         for (const row of rows) {
-          const cells = data.cells.filter((cell) => data.classes[cell.class]!.mpi === row.mpi);
+          const cells = every.filter((cell) => data.classes[cell.class]!.mpi === row.mpi);
           expect(row[measure]).toBe(sum(cells.map((cell) => oracle.value(cell, measure))));
           expect(row.timed).toBe(sum(cells.map(oracle.timed)));
         }

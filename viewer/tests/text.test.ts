@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { readCells } from '../src/cells';
-import type { PageData, WrittenData } from '../src/data';
+import type { WrittenData } from '../src/data';
 import type { LaneChoice } from '../src/lanes';
 import { readPage } from '../src/read_page';
 import { csvField, csvText } from '../src/download';
@@ -20,10 +20,11 @@ import { makeChoices } from '../src/choices';
 import { fromHash, kInitialState, toHash } from '../src/state';
 import { describe as describeView } from '../src/words';
 import { unpack } from '../src/packed';
+import { pageDataOf } from './cells';
 import { makeRun, written } from './make_run.mjs';
 import { pack, packTable } from './pack.mjs';
 
-const run = makeRun({ ranks: 6 }) as PageData;
+const run = pageDataOf(makeRun({ ranks: 6 }));
 
 describe('numbers', () => {
   it.each([
