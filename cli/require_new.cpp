@@ -10,7 +10,8 @@ namespace fs = std::filesystem;
 
 void require_new(const fs::path& path) {
   std::error_code ignored;
-  if (!fs::exists(fs::symlink_status(path, ignored))) return;
+  const fs::path name = path.has_filename() ? path : path.parent_path();
+  if (!fs::exists(fs::symlink_status(name, ignored))) return;
   throw Error({.what = "cannot write '" + path.string() + "'",
                .why = "something of this name is there already",
                .to_do = "remove it, or name another place with -o PATH"});

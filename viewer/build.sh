@@ -5,7 +5,7 @@
 #   build.sh page    SOURCE WORK PAGE       type-check and bundle into PAGE
 #   build.sh vitest  SOURCE WORK            the unit tests
 #   build.sh browser SOURCE WORK PAGE       the test in Chromium, or in the browser that UCTRACE_BROWSER names, with
-#                                           the template PAGE
+#                                           the template PAGE; in the folder WORK-BROWSER, as several run at once
 set -eu
 
 step=$1
@@ -40,7 +40,6 @@ vitest)
     exec node node_modules/vitest/vitest.mjs run
     ;;
 browser)
-    # In a folder of its own, as several run at once.
     own=$work-${UCTRACE_BROWSER:-chromium}
     mkdir -p "$own"
     ln -sfn "$work/node_modules" "$own/node_modules"

@@ -82,11 +82,14 @@ def entries(folder):
             for path in folder.rglob("*")}
 
 
-def refused(recording, path, why):
+TAKEN = ("something of this name is there already", "remove it, or name another place with -o PATH")
+
+
+def refused(recording, path, why, to_do):
     answer = recording.ask("view", "--tiles", "-o", path)
     check_equal(answer.status, TOOL_FAILURE, f"{path} is refused: {answer}")
     check(why in answer.stderr and answer.stderr.count("\n") == 1, f"one line that says why: {answer.stderr}")
-    check(re.search("name another (one|place) with -o (DIR|PATH)", answer.stderr), f"and what to do: {answer.stderr}")
+    check(to_do in answer.stderr, f"and what to do: {answer.stderr}")
 
 
 def what_is_there_is_refused(recording, folder):
@@ -100,14 +103,14 @@ def what_is_there_is_refused(recording, folder):
     (place / "link").symlink_to(place / "older")
     (place / "dangling").symlink_to(place / "nowhere")
     before = entries(place)
-    for name in ("older", "older/", "empty", "file", "link", "link/", "dangling", "older/.", "older/.."):
-        refused(recording, f"{place}/{name}", "something of this name is there already")
-    refused(recording, folder / "missing" / "tiles", "No such file or directory")
+    for name in ("older", "older/", "empty", "file", "file/", "link", "link/", "dangling", "dangling/", "older/.", "older/.."):
+        refused(recording, f"{place}/{name}", *TAKEN)
+    refused(recording, folder / "missing" / "tiles", "No such file or directory", "name another one with -o DIR")
     check_equal(entries(place), before, "nothing is touched")
     check_equal([path.name for path in folder.rglob("*.uctrace-new-*")], [], "nothing is left beside it")
     store = recording.folder / "run.h5"
     store.unlink()
-    refused(recording, f"{place}/file", "something of this name is there already")
+    refused(recording, f"{place}/file", *TAKEN)
     check(not store.exists(), "what is there is refused before the run is merged")
 
 

@@ -56,9 +56,16 @@ def is_included_first(header, together):
     return first is not None and first.group(1) in names_of(header)
 
 
+def compiles(compiler):
+    """Also where it finds no C++ library, or one that is too new for it, it is there."""
+    return shutil.which(compiler) and subprocess.run(
+        [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], input="#include <filesystem>\n#include <ranges>\n",
+        text=True, check=False, capture_output=True).returncode == 0
+
+
 @cache
 def clang():
-    return next(filter(shutil.which, ("clang++", *(f"clang++-{version}" for version in (19, 16, 15, 14)))), None)
+    return next(filter(compiles, ("clang++", *(f"clang++-{version}" for version in (19, 16, 15, 14)))), None)
 
 
 WITH_THEIR_WORD = ("-o", "-c", "-MQ", "-MF", "-MT")
@@ -79,8 +86,8 @@ def options_of(entry):
 
 
 def clang_options(entries):
-    """{file of an entry: options}: few different ones, so that many share what is precompiled. Folders for objects
-    and those of the sources, of which headers include none by a name alone, are left out."""
+    """{file of an entry: options}: few different ones, so that many share what is precompiled. Folders for objects, and
+    folders of sources, are left out: no header includes by a bare name from them."""
     of = {entry["file"]: options_of(entry) for entry in entries if not entry["file"].endswith(".c")}
     folders = sorted({word for options in of.values() for word in options
                       if re.fullmatch(r"-I(/.*|.*/include|mpi-attribution|\.\.?)", word)})
@@ -151,7 +158,7 @@ def precompile(compilations, folder, pool):
 # Of test programs, which are compiled for each MPI beside the build.
 FOR_C = {"directory": str(ROOT), "file": "none.c",
          "command": "mpicc.openmpi -I. -Itests/virtual-gpu/include -std=gnu11"}
-FOR_CPP = {"directory": str(ROOT), "file": "none.cpp", "command": "c++ -I. -std=c++20"}
+FOR_CPP = {"file": "none.cpp", "command": "c++ -std=c++20"}  # in the folder of the build
 
 
 def main(build, *chosen):
@@ -160,8 +167,9 @@ def main(build, *chosen):
     known = includers(entries.values())
     together = compiled_together(build)
     headers = [h for h in chosen or headers_of_the_tree() if h not in NOT_ALONE and not is_included_first(h, together)]
-    clang_with = clang_options([*entries.values(), FOR_CPP]) if clang() else {}
-    compilations = [Compilation(h, known.get(h, FOR_C if h.endswith(".h") else FOR_CPP), clang_with) for h in headers]
+    for_cpp = FOR_CPP | {"directory": str(Path(build).resolve())}
+    clang_with = clang_options([*entries.values(), for_cpp]) if clang() else {}
+    compilations = [Compilation(h, known.get(h, FOR_C if h.endswith(".h") else for_cpp), clang_with) for h in headers]
     folder = Path(build, "headers-alone").resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -169,6 +177,7 @@ def main(build, *chosen):
         given = precompile(compilations, folder, pool)
         answers = pool.map(lambda c: c.failure(folder, given.get(c.header, [])), compilations)
         failures = [failure for failure in answers if failure]
+    print(f"C++ by {clang() or 'the compiler of the build'}")
     print(f"{len(headers)} headers compiled alone, {len(failures)} do not compile")
     print(*failures, sep="\n")
     return 1 if failures or not headers else 0

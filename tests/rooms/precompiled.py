@@ -1,6 +1,5 @@
-"""Headers that many others include, precompiled by clang: a header that includes them sees them wherever it is
-compiled, so they may as well come before it. What it includes that is not in every compilation (within #if), or
-below its first declaration, counts for nothing here."""
+"""Precompiles by clang what many headers include. A header that includes it sees it in any case, so it may come before
+that header, too. An include within #if, or below a declaration or a #define, does not count."""
 
 import re
 import subprocess
@@ -9,9 +8,9 @@ from functools import cache
 from pathlib import Path
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-DIRECTIVE = re.compile(r'^\s*#\s*(?:(include)\s+([<"][^>"]+[>"])|(if\w*)|(endif)|\w+)')
-POPULAR = 8  # headers that include a name, for it to be precompiled
-USERS = 25  # headers that take a precompiled one, for it to be made
+DIRECTIVE = re.compile(r'^\s*#\s*(?:(include)\s+([<"][^>"]+[>"])|(if\w*)|(endif)|(define|undef|pragma\s+\w+_macro)|\w+)')
+POPULAR = 8  # A name is precompiled only if this many headers include it.
+USERS = 25  # A file is precompiled only if this many headers use it.
 
 
 @cache
@@ -23,8 +22,9 @@ def direct_includes(path):
         if directive is None:
             is_below = is_below or bool(line.strip())
             continue
-        include, name, begins, ends = directive.groups()
+        include, name, begins, ends, changes_macros = directive.groups()
         depth += bool(begins) - bool(ends)
+        is_below = is_below or bool(changes_macros)
         at_top = at_top and not (include and is_below)
         if include and depth == 0 and not is_below:
             names.append(name)

@@ -11,6 +11,10 @@ HERE = Path(__file__).resolve().parent
 TAKES_IT_FROM_OTHERS = '#pragma once\n#include <string>\ninline std::deque<int> missing;\n'
 TOO_LATE = '#pragma once\ninline std::deque<int> late;\n#include "common.hpp"\n'
 ON_A_CONDITION = '#pragma once\n#ifdef NOBODY_DEFINES_IT\n#include "common.hpp"\n#endif\ninline std::deque<int> unsure;\n'
+# What a macro before an include changes is not what others see of it.
+WITH_A_MACRO = '#pragma once\n#define ASKS_FOR_MORE\n#include "asked.hpp"\n#include "common.hpp"\ninline int more = kMore;\n'
+BAD = {"missing.hpp", "late.hpp", "unsure.hpp"}
+ASKED = '#pragma once\n#ifdef ASKS_FOR_MORE\ninline const int kMore = 1;\n#endif\n'
 
 
 def make_tree(root):
@@ -20,8 +24,10 @@ def make_tree(root):
         shutil.copy(HERE / script, rooms)
     headers = {"common.hpp": "#pragma once\n#include <deque>\n#include <string>\n"}
     for number in range(30):
-        headers[f"good_{number}.hpp"] = f'#pragma once\n#include "common.hpp"\ninline std::deque<int> of_{number};\n'
-    headers |= {"missing.hpp": TAKES_IT_FROM_OTHERS, "late.hpp": TOO_LATE, "unsure.hpp": ON_A_CONDITION}
+        headers[f"good_{number}.hpp"] = ('#pragma once\n#include "common.hpp"\n#include "asked.hpp"\n'
+                                         f"inline std::deque<int> of_{number};\n")
+    headers |= {"missing.hpp": TAKES_IT_FROM_OTHERS, "late.hpp": TOO_LATE, "unsure.hpp": ON_A_CONDITION,
+                "macro.hpp": WITH_A_MACRO, "asked.hpp": ASKED}
     for name, text in headers.items():
         (root / name).write_text(text)
     (root / "all.cpp").write_text("".join(f'#include "{name}"\n' for name in headers))
@@ -39,6 +45,6 @@ with tempfile.TemporaryDirectory(prefix="uctrace-headers-") as folder:
     made = list((build / "headers-alone").glob("*.pch"))
     print(answer.stdout, answer.stderr, sep="\n")
     clang = any(map(shutil.which, ("clang++", "clang++-14", "clang++-15", "clang++-16", "clang++-19")))
-    is_right = answer.returncode == 1 and found == {"missing.hpp", "late.hpp", "unsure.hpp"} and bool(made) == clang
+    is_right = answer.returncode == 1 and found == BAD and bool(made) == clang
     print("right" if is_right else f"wrong: {sorted(found)}, {len(made)} precompiled")
     sys.exit(not is_right)

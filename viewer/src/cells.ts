@@ -3,14 +3,14 @@
 import type { Cells, TrafficClass } from './data';
 import { kUnknownProcess } from './data';
 import { DataError } from './error';
-import { tableOf, type Tables } from './packed';
+import { tableOf, type Numbers, type Table, type Tables } from './packed';
 
 const fail = (row: number, problem: string): never => {
   throw new DataError(`.cells[${row}]${problem}`);
 };
 
 /** Where the transfers of each cell begin, and where those of the last one end. */
-function firstTransfers(of: Int32Array, classes: readonly TrafficClass[], totals: number): Int32Array {
+function firstTransfers(of: Numbers, classes: readonly TrafficClass[], totals: number): Int32Array {
   const lengths = classes.map(({ path }) => path.length);
   const first = new Int32Array(of.length + 1);
   for (let row = 0; row < of.length; ++row) {
@@ -23,24 +23,26 @@ function firstTransfers(of: Int32Array, classes: readonly TrafficClass[], totals
   return first;
 }
 
-function checkProcesses(end: string, processes: Int32Array, limit: number): Int32Array {
+/** Checked as they were written: as whole numbers of 32 bits, greater ones would be others. */
+function processesOf(cells: Table, end: 'src' | 'dst', limit: number): Int32Array {
+  const processes = cells.column(end);
   for (let row = 0; row < processes.length; ++row) {
     const process = processes[row]!;
     if (process < kUnknownProcess || process >= limit) fail(row, `.${end}: there is no process ${process}`);
   }
-  return processes;
+  return new Int32Array(processes);
 }
 
-/** Checks that indexes point at something. Throws a DataError. One pass over each column; no object is made of a cell. */
+/** Checks that indexes point at something. Throws a DataError. One pass over each column, without an object of each cell. */
 export function readCells(tables: Tables, classes: readonly TrafficClass[], processes: number): Cells {
   const cells = tableOf(tables, 'cells');
   const transfers = tableOf(tables, 'cell_transfers');
-  const cellClass = new Int32Array(cells.column('class'));
+  const cellClass = cells.column('class');
   return {
     firstTransfer: firstTransfers(cellClass, classes, transfers.rows),
-    cellClass,
-    src: checkProcesses('src', new Int32Array(cells.column('src')), processes),
-    dst: checkProcesses('dst', new Int32Array(cells.column('dst')), processes),
+    cellClass: new Int32Array(cellClass),
+    src: processesOf(cells, 'src', processes),
+    dst: processesOf(cells, 'dst', processes),
     messages: new Float64Array(cells.column('messages')),
     bytes: new Float64Array(cells.column('bytes')),
     timed: new Float64Array(cells.column('timed')),

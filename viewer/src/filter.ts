@@ -174,7 +174,7 @@ export function timedMessages(columns: Columns, selection: Selection): Float64Ar
   return ofSelected(columns.timed, selection);
 }
 
-/** The selected total of every measure: the sums of cellValues(), in one pass. */
+/** The selected total of every measure: the sums of cellValues(). One pass over cells and transfers. */
 export function totals(columns: Columns, selection: Selection): Record<Measure, number> {
   const { messages, bytes, time, transferCount, transferWireBytes } = columns;
   const sums = { bytes: 0, messages: 0, transfers: 0, wire_bytes: 0, time: 0 };

@@ -98,23 +98,21 @@ async function showPage(root: HTMLElement, page: Page): Promise<void> {
   const functions = makeFunctionsPanel(update);
   const contenders = makeContendersPanel(update);
   const panels = [filters, matrix, timeline, graph, ...ofGpus, functions, contenders];
-  const neverShown = new Set<Panel>(panels);
   const show = (changed: readonly Panel[]) => {
     const view = makeView(context, state, shown);
     shown = view;
-    for (const panel of changed) {
-      panel.show(view);
-      neverShown.delete(panel);
-    }
+    for (const panel of changed) panel.show(view);
   };
-  /** Lets the browser paint in between: what is above is there before what is below. */
+  /** The browser paints in between: what is above is there before what is below. Nothing can be chosen meanwhile. */
   const showEach = async () => {
+    main.inert = true;
     shown = makeView(context, state);
     for (const panel of panels) {
-      await new Promise((done) => setTimeout(done));
-      // A choice may have shown it meanwhile.
-      if (neverShown.has(panel)) panel.show(shown);
+      panel.show(shown);
+      // A browser delays the timers of a page that nobody sees.
+      if (!document.hidden) await new Promise((done) => setTimeout(done));
     }
+    main.inert = false;
   };
 
   document.title = `${data.run.command} – uctrace`;
@@ -153,17 +151,25 @@ async function showPage(root: HTMLElement, page: Page): Promise<void> {
     context.tooltip.root,
     context.tooltip.dock,
   );
+  const followAddress = () => {
+    clearTimeout(later);
+    state = fromHash(location.hash, choices, axis, data);
+    show(panels);
+  };
+  let isShown = false;
+  let hasMoved = false;
+  window.addEventListener('hashchange', () => {
+    hasMoved = true;
+    if (isShown) followAddress();
+  });
+  await showEach();
+  isShown = true;
+  if (hasMoved) followAddress();
   // The waits of a chosen time are summed from single ones.
   context.operations.whenChanged(() => {
     if (shown?.matrix === 'waits' && filtersTime(shown.filter)) show([matrix]);
   });
   addShortcuts(context.tooltip, data.devices.gpus.length > 0);
-  window.addEventListener('hashchange', () => {
-    clearTimeout(later);
-    state = fromHash(location.hash, choices, axis, data);
-    show(panels);
-  });
-  await showEach();
   document.documentElement.dataset['ready'] = 'true';
 }
 

@@ -65,9 +65,10 @@ async function inflate({ deflated, adler32 }: Packed): Promise<Uint8Array> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** The bytes of each row as one number, the least plane first. A loop for each width: it is the page's longest one. */
+/** The bytes of each row as one number, the least plane first. Each width has a loop of its own, as these see every byte of a page. */
 function readPlanes(bytes: number, rows: number, planes: Uint8Array): Uint8Array | Uint16Array | Uint32Array | Float64Array {
-  if (bytes <= 1) return bytes === 1 ? planes : new Uint8Array(rows);
+  // A copy, as a part of it would keep all that was unpacked.
+  if (bytes <= 1) return bytes === 1 ? planes.slice() : new Uint8Array(rows);
   if (bytes === 2) {
     const sums = new Uint16Array(rows);
     for (let row = 0; row < rows; ++row) sums[row] = planes[row]! | (planes[rows + row]! << 8);

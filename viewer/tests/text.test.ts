@@ -160,6 +160,8 @@ describe('bad data', () => {
     ['.cells[2].class: no class 999', { class: [0, 0, 999] }, {}],
     ['.cells[1].src: there is no process 6', { src: [0, 6, 1] }, {}],
     ['.cells[0].dst: there is no process -2', { dst: [-2, 0, 0] }, {}],
+    ['.cells[1].src: there is no process 4294967295', { src: [0, 2 ** 32 - 1, 1] }, {}],
+    ['.cells[2].class: no class 4294967296', { class: [0, 0, 2 ** 32] }, {}],
     ['.cells[2]: its 1 steps have no totals', {}, { count: [1, 1], bytes: [1, 1], wire_bytes: [1, 1] }],
     ['.cells: 4 totals for 3 steps', {}, { count: [1, 1, 1, 1], bytes: [1, 1, 1, 1], wire_bytes: [1, 1, 1, 1] }],
     ['.packed: table cells has no column class', { class: undefined }, {}],

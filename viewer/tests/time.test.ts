@@ -56,6 +56,10 @@ describe('packed tables', () => {
       wide: [0, 2 ** 45, 9],
       none: [0, 0, 0],
       big: [2 ** 32 - 1, 2 ** 31, 0],
+      two: [0, 256, 65_535],
+      three: [0, 65_536, 2 ** 24 - 1],
+      four_signed: [-(2 ** 31), 2 ** 31 - 1, 0],
+      one_signed: [-128, 127, -1],
     };
     const read = tableOf(await unpack(pack([packTable('t', written, ['rising'])])), 't');
     for (const [name, values] of Object.entries(written)) {
