@@ -5,7 +5,7 @@
 #   build.sh page    SOURCE WORK PAGE       type-check and bundle into PAGE
 #   build.sh vitest  SOURCE WORK            the unit tests
 #   build.sh browser SOURCE WORK PAGE       the test in Chromium, or in the browser that UCTRACE_BROWSER names, with
-#                                           the template PAGE; in the folder WORK-BROWSER, as several run at once
+#                                           the template PAGE
 set -eu
 
 step=$1
@@ -14,9 +14,9 @@ work=$(realpath -m "$3")
 file=${4:+$(realpath -m "$4")}
 
 copy_sources() {
-    rm -rf "$1/src" "$1/tests"
+    rm -rf "$work/src" "$work/tests"
     cp -R "$source/src" "$source/tests" "$source/page.html" "$source/vite.config.ts" \
-        "$source/tsconfig.json" "$1/"
+        "$source/tsconfig.json" "$work/"
 }
 
 mkdir -p "$work"
@@ -28,24 +28,20 @@ install)
     touch "$file"
     ;;
 page)
-    copy_sources "$work"
+    copy_sources
     cd "$work"
     node node_modules/typescript/bin/tsc --noEmit
     node node_modules/vite/bin/vite.js build --logLevel warn
     cp dist/page.html "$file"
     ;;
 vitest)
-    copy_sources "$work"
+    copy_sources
     cd "$work"
     exec node node_modules/vitest/vitest.mjs run
     ;;
 browser)
-    own=$work-${UCTRACE_BROWSER:-chromium}
-    mkdir -p "$own"
-    ln -sfn "$work/node_modules" "$own/node_modules"
-    cp "$work/package.json" "$own/"
-    copy_sources "$own"
-    cd "$own"
+    copy_sources
+    cd "$work"
     exec node tests/page.mjs --template "$file"
     ;;
 *)
