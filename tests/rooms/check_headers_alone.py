@@ -121,7 +121,7 @@ class Compilation:
         self.header, self.directory = header, entry["directory"]
         self.is_c = entry["file"].endswith(".c")
         self.may_precompile = entry["file"] in clang_with
-        options = [clang(), *clang_with[entry["file"]]] if self.may_precompile else options_of(entry)
+        options = [clang(), "-Wno-unknown-attributes", *clang_with[entry["file"]]] if self.may_precompile else options_of(entry)
         self.command = [*options, "-I" + relpath(ROOT, self.directory)]
 
     def failure(self, folder, given):
