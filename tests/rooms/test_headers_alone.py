@@ -7,6 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from check_headers_alone import clang
+
 HERE = Path(__file__).resolve().parent
 TAKES_IT_FROM_OTHERS = '#pragma once\n#include <string>\ninline std::deque<int> missing;\n'
 TOO_LATE = '#pragma once\ninline std::deque<int> late;\n#include "common.hpp"\n'
@@ -44,7 +46,6 @@ with tempfile.TemporaryDirectory(prefix="uctrace-headers-") as folder:
     found = {line[:-1] for line in answer.stdout.splitlines() if line.endswith(".hpp:")}
     made = list((build / "headers-alone").glob("*.pch"))
     print(answer.stdout, answer.stderr, sep="\n")
-    clang = any(map(shutil.which, ("clang++", "clang++-14", "clang++-15", "clang++-16", "clang++-19")))
-    is_right = answer.returncode == 1 and found == BAD and bool(made) == clang
+    is_right = answer.returncode == 1 and found == BAD and bool(made) == (clang() is not None)
     print("right" if is_right else f"wrong: {sorted(found)}, {len(made)} precompiled")
     sys.exit(not is_right)
