@@ -36,6 +36,22 @@ Value next_in(const List& list, Value now) {
                                                                  : *std::next(at);
 }
 
+std::string fitted_to(std::size_t width, const std::string& text) {
+  std::ostringstream lines;
+  FittedOutput(lines, width) << text;
+  return lines.str();
+}
+
+// How many lines of a terminal it takes at most: a terminal breaks a line that has no space.
+std::ptrdiff_t lines_of(const std::string& text, std::size_t width) {
+  std::ptrdiff_t count = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    count += 1 + static_cast<std::ptrdiff_t>(line.empty() ? 0 : (line.size() - 1) / width);
+  }
+  return count;
+}
+
 class Top {
  public:
   explicit Top(const TopCommand& command)
@@ -55,7 +71,10 @@ class Top {
       read();
     }
     options_.width = width_of_output(options_.format, false);
-    live::write_top(std::cout, shown(), options_);
+    {
+      FittedOutput fitted(std::cout, options_.width);
+      live::write_top(fitted, shown(), options_);
+    }
     std::cout.flush();
     warn_of_unread(jobs_);
   }
@@ -108,14 +127,14 @@ class Top {
   // One table, with as many rows as the terminal has room for. Its size may change at any time.
   std::string picture(bool with_keys) const {
     live::TopOptions fitted = options_;
-    const std::string above = live::summary(shown());
-    const auto lines = std::count(above.begin(), above.end(), '\n');
+    fitted.width = width_of_output(fitted.format, false);
+    const std::string above = fitted_to(fitted.width, live::summary(shown()));
+    const std::ptrdiff_t lines = lines_of(above, fitted.width);
     struct winsize size {};
     if (!fitted.limit && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) {
       fitted.limit =
           static_cast<std::size_t>(std::max(size.ws_row - kLinesAround - lines, std::ptrdiff_t{1}));
     }
-    fitted.width = width_of_output(fitted.format, false);
     std::ostringstream text;
     live::write_top(text, shown(), fitted);
     if (with_keys) {
@@ -123,7 +142,7 @@ class Top {
           "{}q quit, v next table, s sort by: {}, p {}\n", pauses_ ? "PAUSED. " : "",
           fitted.sort ? live::name_of(*fitted.sort) : "as it is", pauses_ ? "go on" : "pause");
     }
-    return text.str();
+    return fitted_to(fitted.width, text.str());
   }
 
   const TopCommand& command_;

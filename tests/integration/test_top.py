@@ -107,9 +107,10 @@ def killed(mpi):
 class Terminal:
     """`uctrace top` on a terminal of its own, and what it draws there."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, width=WIDTH):
+        self.width = width
         self.ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, WIDTH, 0, 0))
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, width, 0, 0))
         self.settings = termios.tcgetattr(theirs)
         # In a session of its own, whose terminal this is: so keys come, and make signals.
         self.process = subprocess.Popen(["setsid", "--ctty", "--wait", str(TOOL), "top", *map(str, options)],
@@ -166,19 +167,20 @@ class Terminal:
         return self.output.split(OTHER_SCREEN)[-1].decode(errors="replace")
 
 
-def check_fits(picture):
+def check_fits(picture, width=WIDTH):
     lines = picture.replace("\r", "").split("\n")
     check(len(lines) <= HEIGHT, f"{len(lines)} lines: {picture}")
-    check(all(len(line.replace("\x1b[1m", "").replace("\x1b[0m", "")) <= WIDTH for line in lines), picture)
+    check(all(len(line.replace("\x1b[1m", "").replace("\x1b[0m", "")) <= width for line in lines), picture)
 
 
 def terminal(mpi):
-    """On a terminal it draws again until the job has ended, and fits; its last picture stays."""
+    """On a terminal it draws again until the job has ended, and fits, also where the first line has to be broken; its last
+    picture stays."""
     with scratch() as folder:
         job = RunningJob(mpi, folder)
         with started(job.command) as process:
             job.wait_for_ranks()
-            with Terminal(job.data, "--interval", "100ms") as shown:
+            with Terminal(job.data, "--interval", "100ms", width=60) as shown:
                 for _ in range(3):
                     shown.wait_for("rates of")
                 job.stop()
@@ -189,7 +191,7 @@ def terminal(mpi):
         check("the job has ended" in shown.last_screen(), shown.last_screen())
         check("q quit" not in shown.last_screen(), "keys are told that nobody takes")
         for picture in pictures:
-            check_fits(picture.split(OTHER_SCREEN.decode())[0])
+            check_fits(picture.split(OTHER_SCREEN.decode())[0], shown.width)
 
 
 def keys(mpi):

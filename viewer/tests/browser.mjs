@@ -1,6 +1,7 @@
 // The browser of the tests, without a network: Debian's Chromium or, where UCTRACE_BROWSER is firefox, Debian's Firefox.
 // CHROMIUM and FIREFOX name others.
 
+import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,6 +51,21 @@ export async function withBrowser(settings, use) {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** Waits until the address matches: a browser tells of a new address later than that a key or a click is done. */
+export async function addressHas(page, pattern, message) {
+  const has = (url) => pattern.test(decodeURIComponent(url.href));
+  await page.waitForURL(has).catch(() => assert.match(decodeURIComponent(page.url()), pattern, message));
+}
+
+/** Waits until nothing in the address matches. */
+export async function addressLacks(page, pattern, message) {
+  const lacks = (url) => !pattern.test(decodeURIComponent(url.href));
+  await page.waitForURL(lacks).catch(() => assert.doesNotMatch(decodeURIComponent(page.url()), pattern, message));
+}
+
+/** The address as the page itself has it now. */
+export const addressOf = (page) => page.evaluate(() => location.href);
 
 /** The name and bytes of the file that the reader saves by `act`. */
 export async function savedBy(page, act) {

@@ -2,6 +2,7 @@
 // what stands beside the matrix says the same as the data. Used by page.mjs.
 
 import assert from 'node:assert/strict';
+import { addressLacks, addressOf } from './browser.mjs';
 
 const kWindows = [
   { width: 1280, height: 800 },
@@ -166,13 +167,13 @@ async function checkPairs(report) {
   assert.equal(values.length, Math.min(falling.length, 200));
 
   await rows.first().locator('button').click();
-  const chosen = new URLSearchParams(new URL(page.url()).hash.slice(1));
+  const chosen = new URLSearchParams(new URL(await addressOf(page)).hash.slice(1));
   const [src, dst] = [chosen.get('src'), chosen.get('dst')].map(Number);
   assert.equal(sums.get(`${src}>${dst}`), falling[0], 'the list chooses a pair');
   const details = page.locator('.pairs table.details');
   compareDetails(await shownDetails(details), expectedDetails(data, src, dst), 'the chosen pair');
   await report.control('all-pairs').click();
-  assert.doesNotMatch(page.url(), /src=/, 'all pairs again');
+  await addressLacks(page, /src=/, 'all pairs again');
   assert.equal(await rows.count(), values.length);
 }
 

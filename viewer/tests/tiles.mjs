@@ -6,6 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+import { addressOf } from './browser.mjs';
 import { makeRun, resolved, written } from './make_run.mjs';
 import { unpackTables } from './pack.mjs';
 import { makeTiles, tablesWithin, tileScript } from './make_tiles.mjs';
@@ -81,8 +82,8 @@ async function checkAddress(tiled, made) {
   const details = page.getByTestId('details-content');
   const shown = await details.innerText();
   await page.waitForURL((url) => url.hash.includes('operation='));
-  const fields = new URLSearchParams(new URL(page.url()).hash.slice(1));
-  await tiled.open(new URL(page.url()).hash);
+  const fields = new URLSearchParams(new URL(await addressOf(page)).hash.slice(1));
+  await tiled.open(new URL(await addressOf(page)).hash);
   assert.equal(await details.innerText(), shown, 'the same operation');
   // Also where the address shows so much that nothing would be loaded.
   fields.delete('zoom');
@@ -98,7 +99,7 @@ async function keepFirst({ page }, { from, to }) {
   await page.getByTestId('timeline-find').fill('rank:0');
   await page.keyboard.press('Enter');
   await page.waitForURL((url) => url.hash.includes('operation='));
-  const fields = new URLSearchParams(new URL(page.url()).hash.slice(1));
+  const fields = new URLSearchParams(new URL(await addressOf(page)).hash.slice(1));
   const [first, end] = fields.get('zoom').split('-').map(Number);
   for (let width = end - first; width < to - from; width *= 2) await page.getByTestId('timeline-out').click();
   return fields.get('operation');
@@ -142,7 +143,7 @@ async function checkLeaving(tiled, made) {
   await marker.waitFor();
   await page.getByTestId('timeline-whole').click();
   await page.waitForURL((url) => !url.hash.includes('zoom='));
-  assert.equal(new URLSearchParams(new URL(page.url()).hash.slice(1)).get('operation'), before, 'it is still in the address');
+  assert.equal(new URLSearchParams(new URL(await addressOf(page)).hash.slice(1)).get('operation'), before, 'it is still in the address');
   console.log('ok   tiles: details that are kept stay in the address');
 }
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 
-import { kBrowser, savedBy } from './browser.mjs';
+import { addressHas, addressLacks, addressOf, kBrowser, savedBy } from './browser.mjs';
 import { checkLanes, checkLook, checkSearch, checkWaits } from './waits_and_lanes.mjs';
 
 const total = (report) =>
@@ -30,7 +30,7 @@ async function checkSpan(report) {
   await page.mouse.down();
   await page.mouse.move(x + width * 0.6, y + height / 2, { steps: 3 });
   await page.mouse.up();
-  assert.match(page.url(), /from_ns=\d+&to_ns=\d+/, 'the strip chooses a span');
+  await addressHas(page, /from_ns=\d+&to_ns=\d+/, 'the strip chooses a span');
   assert.match(await report.control('selection-command').textContent(), /--from [\d.]+s --to/);
   const part = await total(report);
   assert.ok(part <= all, 'a part of the run');
@@ -42,7 +42,7 @@ async function checkSpan(report) {
   assert.equal(listed, part, 'so does the table of functions');
   const pairs = await report.pairs();
   assert.equal([...pairs.values()].reduce((sum, n) => sum + n, 0), part, 'and the matrix');
-  const shared = page.url();
+  const shared = await addressOf(page);
   await page.goto('about:blank');
   await page.goto(shared);
   await report.page.locator('html[data-ready]').waitFor();
@@ -92,9 +92,9 @@ async function checkTimeline(report) {
   const back = await page.evaluate(() => document.activeElement.dataset.testid);
   assert.equal(back, 'timeline-canvas', 'and gives the focus back');
   await page.keyboard.press('b');
-  assert.match(page.url(), /from_ns|to_ns/, 'b chooses the visible time');
+  await addressHas(page, /from_ns|to_ns/, 'b chooses the visible time');
   await page.keyboard.press('b');
-  assert.doesNotMatch(page.url(), /from_ns|to_ns/);
+  await addressLacks(page, /from_ns|to_ns/);
   await page.keyboard.press('0');
   await page.keyboard.press('Escape');
   console.log('ok   timeline: zoom, arrows, details kept, copy, choose, by keys');
@@ -121,7 +121,7 @@ async function checkPointer(report) {
   await drag(0.4, 0.6);
   const zoomed = await level();
   assert.notEqual(zoomed, whole, 'a drag zooms');
-  assert.doesNotMatch(page.url(), /from_ns/, 'and filters nothing');
+  assert.doesNotMatch(await addressOf(page), /from_ns/, 'and filters nothing');
   const middle = { clientX: x + width * 0.5, clientY: y + 60 };
   // Over BiDi two clicks of a busy machine may lie too far apart to be one double click.
   if (kBrowser === 'firefox') await canvas.dispatchEvent('dblclick', middle);
@@ -142,7 +142,7 @@ async function checkPointer(report) {
   await page.keyboard.down('Shift');
   await drag(0.3, 0.7);
   await page.keyboard.up('Shift');
-  assert.match(page.url(), /from_ns=\d+&to_ns=\d+/, 'a drag with Shift chooses');
+  await addressHas(page, /from_ns=\d+&to_ns=\d+/, 'a drag with Shift chooses');
   await report.control('filter-time-reset').click();
   console.log('ok   timeline: drag, Shift and drag, double click, w, a, s, d');
 }
@@ -272,13 +272,13 @@ async function checkGraph(report) {
   await page.keyboard.press('ArrowDown');
   assert.match(await report.control('tooltip').innerText(), /Edge/, 'so is an edge');
   await page.keyboard.press('Enter');
-  assert.match(page.url(), /src=\d+&dst=/, 'Enter chooses the edge');
+  await addressHas(page, /src=\d+&dst=/, 'Enter chooses the edge');
   assert.equal(await graphTotal(report), await total(report));
   await page.keyboard.press('Enter');
-  assert.doesNotMatch(page.url(), /src=/, 'and gives it back');
+  await addressLacks(page, /src=/, 'and gives it back');
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('Enter');
-  assert.match(page.url(), /rank=\d/, 'a process is chosen by either end');
+  await addressHas(page, /rank=\d/, 'a process is chosen by either end');
   await report.reset();
   await page.keyboard.press('Escape');
   console.log('ok   graph: sums, processes and edges by keys');

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 
+import { addressHas, addressLacks, addressOf } from './browser.mjs';
 import { unpackTables } from './pack.mjs';
 
 const total = (values) => values.reduce((sum, value) => sum + value, 0);
@@ -22,7 +23,7 @@ export async function checkWaits(report) {
   const { page, data } = report;
   const { wait_sums: sums } = unpackTables(data.packed, ['wait_sums']);
   await report.control('matrix-of-waits').click();
-  assert.match(page.url(), /matrix=waits/, 'the address says so');
+  await addressHas(page, /matrix=waits/, 'the address says so');
   const shown = await report.control('matrix-table').locator('td').evaluateAll((all) => all.map(({ dataset }) => Number(dataset.value)));
   assert.equal(total(shown), total(sums.ns), 'time waited in the matrix');
   assert.match(await report.control('waits-said').textContent(), sums.ns.length === 0 ? /No rank/ : new RegExp(`^${total(sums.waits)} wait`));
@@ -53,7 +54,7 @@ export async function checkWaits(report) {
     await page.keyboard.press('Escape');
   }
   await report.control('matrix-of-traffic').click();
-  assert.doesNotMatch(page.url(), /matrix=/);
+  await addressLacks(page, /matrix=/);
   console.log(`ok   waits of ${sums.ns.length} pairs and kinds in the matrix`);
 }
 
@@ -79,10 +80,10 @@ export async function checkLanes(report) {
   const opened = data.processes.filter(({ host }) => host === hosts[0]).length;
   assert.equal(await laneCount(report), hosts.length - 1 + opened, 'o opens a host');
   await press(report, 'h', 'ArrowDown', 'i', 'l');
-  assert.match(page.url(), /low=1/);
-  assert.match(page.url(), /pinned=\d/, 'i pins the lane');
+  await addressHas(page, /low=1/);
+  await addressHas(page, /pinned=\d/, 'i pins the lane');
   await report.control('lanes-sort').selectOption('waited');
-  const shared = page.url();
+  const shared = await addressOf(page);
   assert.match(shared, /lanes=waited/);
   assert.ok((await picture()) !== before, 'other lanes are drawn');
   const { height } = await report.control('timeline-canvas').boundingBox();
@@ -98,7 +99,7 @@ export async function checkLanes(report) {
   // A click on its name pins a lane.
   const { x, y } = await report.control('timeline-canvas').boundingBox();
   await page.mouse.click(x + 20, y + 40);
-  assert.match(page.url(), /pinned=0/);
+  await addressHas(page, /pinned=0/);
   await report.control('lanes-unpin').click();
   console.log('ok   lanes: sorted, filtered, pinned, by host, low');
 }
@@ -142,7 +143,7 @@ export async function checkSearch(report) {
   await page.keyboard.press('Escape');
   assert.ok(await dock.isHidden());
   await press(report, 'h', 'h', '0', 'Escape');
-  if (/by_host/.test(page.url())) await press(report, 'h');
+  if (/by_host/.test(await addressOf(page))) await press(report, 'h');
   console.log(`ok   search: ${found} times ${name}`);
 }
 
@@ -153,7 +154,7 @@ export async function checkLook(report) {
   const level = () => report.control('timeline-level').textContent();
   const isIn = (field) => page.waitForURL((url) => new URLSearchParams(url.hash.slice(1)).has(field));
   const reopen = async () => {
-    const address = page.url();
+    const address = await addressOf(page);
     await page.goto('about:blank');
     await page.goto(address);
     await page.locator('html[data-ready]').waitFor();
@@ -163,7 +164,7 @@ export async function checkLook(report) {
   await isIn('operation');
   const content = () => report.control('details-content').innerText();
   const [shown, said] = [await content(), await level()];
-  assert.match(page.url(), /zoom=\d+-\d+/, 'the part in view is in the address');
+  await addressHas(page, /zoom=\d+-\d+/, 'the part in view is in the address');
   await reopen();
   assert.equal(await content(), shown, 'the address gives the same details');
   assert.equal(await level(), said, 'and the same part of the run');
