@@ -1,5 +1,7 @@
 #include "log-merger/page-data/page_data.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -98,6 +100,23 @@ ordered_json unrecorded_json(const RowSource& source) {
   throw Error({.what = "cannot make the page",
                .why = "the template built into this program " + why,
                .to_do = "build uctrace again from a clean build folder"});
+}
+
+// With `value` as the content of the script element of this id.
+std::string fill(std::string_view html, std::string_view id, const ordered_json& value) {
+  constexpr std::string_view kOpen = "<script", kClose = "</script>";
+  const std::string attribute = fmt::format("id=\"{}\"", id);
+  for (std::size_t open = html.find(kOpen); open != std::string_view::npos;
+       open = html.find(kOpen, open + kOpen.size())) {
+    const std::size_t tag_end = html.find('>', open);
+    if (tag_end == std::string_view::npos) break;
+    if (html.substr(open, tag_end - open).find(attribute) == std::string_view::npos) continue;
+    const std::size_t close = html.find(kClose, tag_end);
+    if (close == std::string_view::npos) break;
+    return std::string(html.substr(0, tag_end + 1)) + safe_in_script(dump(value)) +
+           std::string(html.substr(close));
+  }
+  refuse_template("has no place for data");
 }
 
 // What the page says over time, and which operations it tells in detail.
@@ -214,21 +233,10 @@ bool is_page(const std::filesystem::path& path) {
   return got && std::string_view(beginning).substr(0, *got).find(kMark) != std::string_view::npos;
 }
 
-std::string insert_page_data(std::string_view page_template, const ordered_json& data) {
-  constexpr std::string_view kOpen = "<script", kClose = "</script>";
-  for (std::size_t open = page_template.find(kOpen); open != std::string_view::npos;
-       open = page_template.find(kOpen, open + kOpen.size())) {
-    const std::size_t tag_end = page_template.find('>', open);
-    if (tag_end == std::string_view::npos) break;
-    if (page_template.substr(open, tag_end - open).find("uctrace-data") == std::string_view::npos) {
-      continue;
-    }
-    const std::size_t close = page_template.find(kClose, tag_end);
-    if (close == std::string_view::npos) break;
-    return std::string(page_template.substr(0, tag_end + 1)) + safe_in_script(dump(data)) +
-           std::string(page_template.substr(close));
-  }
-  refuse_template("has no place for data");
+std::string insert_page_data(std::string_view page_template, ordered_json data) {
+  const ordered_json packed = std::move(data.at("packed"));
+  data.erase("packed");
+  return fill(fill(page_template, "uctrace-data", data), "uctrace-packed", packed);
 }
 
 }  // namespace uctrace

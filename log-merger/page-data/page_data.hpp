@@ -14,7 +14,7 @@
 
 namespace uctrace {
 
-inline constexpr int kPageSchema = 5;
+inline constexpr int kPageSchema = 6;
 
 // So many operations take 5 MiB of a page (docs/performance.md).
 inline constexpr std::uint64_t kPageEvents = 500'000;
@@ -42,8 +42,8 @@ std::string with_tiles_allowed(std::string_view page_template);
 // Whether a page of uctrace lies there.
 bool is_page(const std::filesystem::path& path);
 
-// The page template with `data` as the content of its script element of id "uctrace-data". Throws
-// Error if the template has no such element.
-std::string insert_page_data(std::string_view page_template, const nlohmann::ordered_json& data);
+// The page template with `data` in its script elements: "packed" in that of id "uctrace-packed",
+// all else in that of id "uctrace-data". Throws Error if the template has no such elements.
+std::string insert_page_data(std::string_view page_template, nlohmann::ordered_json data);
 
 }  // namespace uctrace

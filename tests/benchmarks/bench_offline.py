@@ -37,12 +37,16 @@ class OfflineBenchmarks:
         of memory and by two ranks in turns, so that a slow minute of the machine hits all."""
         for events, processes in self.scales:
             for name, mix in (("steps of all kinds", ()), ("stencil", ("--mix", "only,nonblocking=1"))):
-                shutil.rmtree(self.data, ignore_errors=True)
-                run([self.build.generator, "-o", self.data, "--processes", processes,
-                     "--events", events, "--truth", "totals", *mix])
-                made = json.loads((self.data / "truth.json").read_text())["totals"]["events"]
+                made = self.generate(events, processes, *mix)
                 subject = f"{name}: {made:,} events, {processes} processes"
                 yield from self.rows_of_merges(subject, made, self.merge_in_turns(events))
+
+    def generate(self, events, processes, *mix):
+        """How many events there are."""
+        shutil.rmtree(self.data, ignore_errors=True)
+        run([self.build.generator, "-o", self.data, "--processes", processes,
+             "--events", events, "--truth", "totals", *mix])
+        return json.loads((self.data / "truth.json").read_text())["totals"]["events"]
 
     def merge_in_turns(self, events):
         merge = [self.build.tool, "merge", self.data]
@@ -81,9 +85,29 @@ class OfflineBenchmarks:
         subject = f"{events:,} events, 16 ranks"
         yield self.row("page", subject, "page", "MiB", page.stat().st_size / MIB, limit=8)
         yield self.row("page", subject, "page from the store", "s", view.wall_s)
+        yield from self.rows_of_browser("page", subject, page)
+
+    def measure_tiles(self):
+        """Pages with tiles of generated jobs, in Chromium."""
+        for events, processes in self.scales:
+            made = self.generate(events, processes)
+            folder = self.scratch / "tiles"
+            shutil.rmtree(folder, ignore_errors=True)
+            run([self.build.tool, "merge", self.data])
+            view = run([self.build.tool, "view", self.data, "--tiles", "-o", folder])
+            subject = f"{made:,} events, {processes} processes"
+            page, tiles = folder / "index.html", [path.stat().st_size for path in (folder / "tiles").iterdir()]
+            yield self.row("tiles", subject, "page from the store", "s", view.wall_s)
+            yield self.row("tiles", subject, "memory of view", "MiB", view.max_rss_kib * 1024 / MIB)
+            yield self.row("tiles", subject, "page", "MiB", page.stat().st_size / MIB)
+            yield self.row("tiles", subject, f"{len(tiles)} tiles", "MiB", sum(tiles) / MIB)
+            yield self.row("tiles", subject, "the largest tile", "MiB", max(tiles) / MIB)
+            yield from self.rows_of_browser("tiles", subject, page)
+
+    def rows_of_browser(self, group, subject, page):
         driver = self.build.root / "viewer" / "npm" / "tests" / "measure.mjs"
         measured = run(["node", driver, page, "--json", "--repetitions", self.rounds])
         for row in measured.result["rows"]:
             for statistic in ("median", "max"):
-                yield self.row("page", subject, row["name"], "ms", row[f"{statistic}_ms"],
+                yield self.row(group, subject, row["name"], "ms", row[f"{statistic}_ms"],
                                f"{statistic} of {self.rounds}")

@@ -28,7 +28,7 @@ from tables import as_text
 ROUNDS, QUICK_ROUNDS = 15, 3
 SCALE = "1000000x16"
 # Not part of a run that does not name them: they measure nothing of the job.
-OFFLINE = ("merge", "page")
+OFFLINE = ("merge", "page", "tiles")
 GROUPS = ("floor", "messages", "scaling", "gaps", "cg", "bandwidth", "log", "start-up", "end",
           "memory", "saturated", *OFFLINE)
 
@@ -55,6 +55,7 @@ class Benchmarks:
             "memory": self.jobs.measure_memory,
             "merge": self.offline.measure_merge,
             "page": self.offline.measure_page,
+            "tiles": self.offline.measure_tiles,
         }[group]()
 
     @property
@@ -73,11 +74,11 @@ def parse_arguments():
     default_build = Path(__file__).resolve().parents[2] / "build"
     parser.add_argument("--build", type=Path, default=default_build, help=argparse.SUPPRESS)
     parser.add_argument("--only", nargs="+", choices=GROUPS, metavar="GROUP",
-                        help=f"of {', '.join(GROUPS)}; all but {' and '.join(OFFLINE)} by default")
+                        help=f"of {', '.join(GROUPS)}; all but {', '.join(OFFLINE)} by default")
     parser.add_argument("--quick", action="store_true", help="less than 3 minutes, and less sure")
     parser.add_argument("--rounds", type=int, help=f"of each comparison [{ROUNDS}]")
     parser.add_argument("--scales", type=scale, nargs="+", default=[scale(SCALE)], metavar="EVENTSxPROCESSES",
-                        help=f"of the jobs that are merged [{SCALE}]")
+                        help=f"of generated jobs, which are merged and shown in pages with tiles [{SCALE}]")
     parser.add_argument("--json", type=Path, help="write all that was found")
     parser.add_argument("--from", type=Path, metavar="FILE", dest="written",
                         help="measure nothing: show what --json wrote")

@@ -15,6 +15,7 @@ TITLES = {
     "saturated": "Without a pause",
     "merge": "Merging",
     "page": "The page",
+    "tiles": "Pages with tiles",
 }
 HEADS = ["what", "with", "statistic", "bare", "recorded", "added", "ratio", "spread", "dropped",
          "target"]

@@ -3,6 +3,7 @@
 import base64
 import itertools
 import json
+import re
 import shlex
 import zlib
 
@@ -20,6 +21,13 @@ def make_page(recording, folder):
     check(written.status == 0 and page.exists(), f"no page: {written}")
     messages.write_text(json.dumps(recording.messages))
     return page, messages
+
+
+def data_of(html):
+    """What is in a page, as one object (docs/page-data.md)."""
+    run, packed = (json.loads(re.search(rf'id="uctrace-{name}">(.*?)</script>', html, re.DOTALL).group(1))
+                   for name in ("data", "packed"))
+    return {**run, "packed": packed}
 
 
 def packed_column(data, table, column):

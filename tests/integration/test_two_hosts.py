@@ -5,13 +5,13 @@ the kernel counted on its device.
 Of Open MPI only: MPICH's jobs over tcp hang in MPI_Finalize now and then, with uctrace and without."""
 
 import json
-import re
 import time
 from collections import Counter
 
 from checks import check_complete, check_copies, check_messages_are, read_truth
 from harness import PROGRAMS, check, check_equal, run, run_test, run_well, scratch, ucx_version
 from launchers import launcher_version
+from page import data_of
 from recordings import Recording, record_command
 from two_host_jobs import open_mpi
 from two_hosts import AHEAD_S, CABLE, HOSTS, two_hosts
@@ -72,8 +72,7 @@ def check_hosts_are_named(recording, ranks_of):
     page = recording.folder / "page.html"
     written = recording.ask("view", "-o", page)
     check_equal(written.status, 0, f"status of view: {written}")
-    text = re.search(r'id="uctrace-data">(.*?)</script>', page.read_text(), re.DOTALL).group(1)
-    shown = {process["rank"]: process["host"] for process in json.loads(text)["processes"]}
+    shown = {process["rank"]: process["host"] for process in data_of(page.read_text())["processes"]}
     check_equal(shown, host_of_rank, "hosts on the page")
 
 

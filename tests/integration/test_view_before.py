@@ -1,20 +1,15 @@
 """`uctrace view --before`: the page of a run says what `uctrace diff` says of it and an earlier one, in a real browser."""
 
 import json
-import re
 from dataclasses import replace
 
 from harness import TOOL, check, check_equal, run, run_test, run_well, scratch
 from mpi_jobs import MPIS
-from page import in_browser
+from page import data_of, in_browser
 from recordings import record_well
 
 MPI = replace(MPIS["ompi"], ranks=2)
 MOST_CHANGES = 500  # cli/view.cpp
-
-
-def data_of(file):
-    return json.loads(re.search(r'id="uctrace-data">(.*?)</script>', file.read_text(), re.DOTALL).group(1))
 
 
 def told(comparison):
@@ -30,7 +25,7 @@ def view_before():
         page = folder / "page.html"
         written = recording.ask("view", "-o", page, "--before", folder / "before")
         check_equal(written.status, 0, f"no page: {written}")
-        comparison = data_of(page)["comparison"]
+        comparison = data_of(page.read_text())["comparison"]
         diff = json.loads(run_well([TOOL, "diff", folder / "before", folder / "after", "--format", "json",
                                     "--limit", MOST_CHANGES]).stdout)
         check_equal(told(comparison), told(diff), "the comparison of the page")
@@ -42,7 +37,7 @@ def view_before():
                                    "--limit", 1]).stdout)
         check_equal(cut["left_out"], {key: len(diff[key]) - 1 for key in ("changes", "others")}, "what --limit left out")
         alone = recording.ask("view", "-o", page)
-        check(alone.status == 0 and data_of(page)["comparison"] is None, f"without --before: {alone}")
+        check(alone.status == 0 and data_of(page.read_text())["comparison"] is None, f"without --before: {alone}")
         refused = run([TOOL, "view", folder / "after", "--before", folder / "none"])
         check(refused.status == 125 and "none" in refused.stderr, f"no earlier run: {refused}")
 

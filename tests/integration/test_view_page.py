@@ -1,19 +1,17 @@
 """The page of a real recording shows the same sums as its raw messages, in a real browser."""
 
 import json
-import re
 
 from harness import check, run_test, scratch
 from mpi_jobs import MPIS
-from page import check_commands, in_browser, make_page, packed_column
+from page import check_commands, data_of, in_browser, make_page, packed_column
 from recordings import Recording, record_well
 
 
 def page_data(recording, file, *options):
     written = recording.ask("view", "-o", file, *options)
     check(written.status == 0, f"no page: {written}")
-    found = re.search(r'id="uctrace-data">(.*?)</script>', file.read_text(), re.DOTALL)
-    return json.loads(found.group(1))
+    return data_of(file.read_text())
 
 
 def check_span(recording, folder):

@@ -2,12 +2,12 @@
 
 import contextlib
 import http.client
-import json
 import re
 import urllib.parse
 
 from harness import BUILD_ROOT, SKIPPED, TOOL, Skip, check, check_equal, need, run, run_test, scratch, started
 from mpi_jobs import MPIS
+from page import data_of
 from recordings import record_well
 
 LIMIT = 300
@@ -44,10 +44,6 @@ class Server:
 def serving(folder, *options):
     with started([TOOL, "view", folder, "--serve", "--limit", LIMIT, *options]) as process:
         yield Server(process)
-
-
-def data_of(html):
-    return json.loads(re.search(r'id="uctrace-data">(.*?)</script>', html, re.DOTALL).group(1))
 
 
 def same_as_files(server, recording, folder):

@@ -5,7 +5,7 @@ import re
 
 from harness import check, check_equal, run_test, scratch
 from mpi_jobs import MPIS
-from page import in_browser, packed_rows
+from page import data_of, in_browser, packed_rows
 from recordings import record_well
 from stores import TOOL_FAILURE
 
@@ -19,7 +19,7 @@ class Tiles:
     def __init__(self, folder):
         self.folder = folder
         html = (folder / "index.html").read_text()
-        self.page = json.loads(re.search(r'id="uctrace-data">(.*?)</script>', html, re.DOTALL).group(1))
+        self.page = data_of(html)
         check("script-src 'unsafe-inline' 'self';" in html, "the page may load scripts beside it")
         self.tiles = [self.read(number) for number in range(len(self.page["tiles"]["from_ns"]))]
         names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
@@ -70,7 +70,7 @@ def tiles_hold_all(recording, tiles):
 def sums_are_those_of_the_page(recording, tiles, folder):
     file = folder / "page.html"
     recording.ask("view", "-o", file)
-    page = json.loads(re.search(r'id="uctrace-data">(.*?)</script>', file.read_text(), re.DOTALL).group(1))
+    page = data_of(file.read_text())
     for table in ("cells", "cell_transfers", "slab_cells", "slab_transfers", "wait_sums"):
         check_equal(packed_rows(tiles.page["packed"], table), packed_rows(page["packed"], table), f"sums of {table}")
     check_equal(page["tiles"], None, "a page without tiles")

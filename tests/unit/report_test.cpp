@@ -237,15 +237,22 @@ TEST_SUITE("unit") {
   TEST_CASE("data cannot end or reopen the page's script element") {
     const std::string page =
         "<html><script>f('uctrace-data')</script>"
-        "<script type=\"application/json\" id=\"uctrace-data\">old</script></html>";
-    const ordered_json data = {{"command", "</script><!--<script>"}};
+        "<script type=\"application/json\" id=\"uctrace-data\">old</script>"
+        "<script type=\"application/json\" id=\"uctrace-packed\"></script></html>";
+    const ordered_json packed = {{"tables", {{{"name", "</script><b>"}}}}};
+    const ordered_json data = {{"command", "</script><!--<script id=\"uctrace-packed\">"},
+                               {"packed", packed}};
     const std::string filled = insert_page_data(page, data);
-    const std::size_t begin = filled.find("uctrace-data\">") + 14;
-    const std::string json = filled.substr(begin, filled.find("</script></html>") - begin);
-    CHECK(ordered_json::parse(json) == data);
-    CHECK(json.find("</") == std::string::npos);
-    CHECK(json.find("<!--") == std::string::npos);
+    const auto content = [&filled](const std::string& mark) {
+      const std::size_t begin = filled.find(mark) + mark.size();
+      return filled.substr(begin, filled.find("</script>", begin) - begin);
+    };
+    const std::string json = content("uctrace-data\">"), tables = content("id=\"uctrace-packed\">");
+    CHECK(ordered_json::parse(json) == ordered_json{{"command", data["command"]}});
+    CHECK(ordered_json::parse(tables) == packed);
+    for (const std::string& text : {json, tables}) CHECK(text.find('<') == std::string::npos);
     CHECK_THROWS_AS(insert_page_data("<html></html>", data), Error);
+    CHECK_THROWS_AS(insert_page_data(page.substr(0, page.find("uctrace-packed")), data), Error);
   }
 
   TEST_CASE("ids of messages do not depend on the selection or the format") {

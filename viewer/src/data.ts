@@ -192,15 +192,15 @@ export interface TilesData {
   adler32: number[];
 }
 
-export interface PageData {
-  schema: 5;
+/** All but the tables. */
+export interface RunData {
+  schema: 6;
   run: Run;
   processes: Process[];
   devices: Devices;
   /** What the command line calls sources and destinations that are no recorded process. */
   unrecorded: { src: string[]; dst: string[] };
   classes: TrafficClass[];
-  cells: Cells;
   identities: Identity[];
   notes: string[];
   texts: string[];
@@ -209,7 +209,6 @@ export interface PageData {
   tiles: TilesData | null;
   /** Names of what the tables of waits number, as docs/waits.md has them. */
   waits: { kinds: string[]; unknown: string[] };
-  packed: Packed;
   findings: Finding[];
   protocols: ProtocolSize[];
   /** With an earlier run; null: with none. */
@@ -218,8 +217,13 @@ export interface PageData {
   served: boolean;
 }
 
-/** As it is in the page: each step once, paths as indexes, cells in packed tables. */
-export type WrittenData = Omit<PageData, 'classes' | 'cells'> & { steps: Step[]; classes: WrittenClass[] };
+export interface PageData extends RunData {
+  cells: Cells;
+  packed: Packed;
+}
+
+/** As it is in the page: each step once, paths as indexes. */
+export type WrittenData = Omit<RunData, 'classes'> & { steps: Step[]; classes: WrittenClass[] };
 export type WrittenClass = Omit<TrafficClass, 'path'> & { path: number[] };
 
 /** A page as it is read: its data, and its packed tables. */

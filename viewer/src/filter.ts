@@ -3,7 +3,7 @@
 
 import { choicesOf } from './choices';
 import type { Columns } from './columns';
-import type { MemoryKind, Role, TrafficClass } from './data';
+import type { MemoryKind, PageData, Role, TrafficClass } from './data';
 
 /** A missing property filters nothing; null selects what is not known. */
 export interface Filter {
@@ -84,6 +84,19 @@ export function filtersPath(filter: Filter): boolean {
   return choicesOf('path').some((choice) => filter[choice] !== undefined);
 }
 
+/** Of each process, that of process p at p + 1: whether it may be the source, the destination, and what one end has to be. */
+function wantedEnds({ processes }: PageData, filter: Filter) {
+  const { src, dst, rank, host, src_host, dst_host } = filter;
+  const flags = (wanted: (process: number, host: string | undefined) => boolean) =>
+    Uint8Array.from({ length: processes.length + 1 }, (_, at) => Number(wanted(at - 1, processes[at - 1]?.host)));
+  return {
+    src: flags((process, itsHost) => accepts(src, process) && (src_host === undefined || itsHost === src_host)),
+    dst: flags((process, itsHost) => accepts(dst, process) && (dst_host === undefined || itsHost === dst_host)),
+    either: flags((process) => accepts(rank, process)),
+    host: flags((_, itsHost) => host === undefined || itsHost === host),
+  };
+}
+
 /**
  * With
  *   asked(c)  = class of c has the wanted kind, mpi, comm, protocol, size and memories, and an end
@@ -98,7 +111,6 @@ export function filtersPath(filter: Filter): boolean {
  */
 export function select(columns: Columns, filter: Filter): Selection {
   const { data, steps, src, dst, cellClass, firstTransfer, transferStep, transferCount } = columns;
-  const { host, src_host, dst_host } = filter;
   const gpus = data.devices.gpus;
   const gpu = filter.gpu === undefined ? undefined : gpus.findIndex((g) => g.label === filter.gpu);
   const withoutMessage = filter.withoutMessage === true && !filtersMessages(filter);
@@ -121,8 +133,7 @@ export function select(columns: Columns, filter: Filter): Selection {
         accepts(filter.role, s.role),
     ),
   );
-  const hosts = data.processes.map(({ host }) => host);
-  const onHost = (process: number, host: string) => hosts[process] === host;
+  const ends = wantedEnds(data, filter);
   const anyPath = !filtersPath(filter);
 
   const cells = new Uint8Array(src.length);
@@ -130,11 +141,9 @@ export function select(columns: Columns, filter: Filter): Selection {
   for (let c = 0; c < src.length; ++c) {
     const kind = cellClass[c]!;
     if (!classAsked[kind]) continue;
-    if (!accepts(filter.src, src[c]!) || !accepts(filter.dst, dst[c]!)) continue;
-    if (filter.rank !== undefined && src[c] !== filter.rank && dst[c] !== filter.rank) continue;
-    if (host !== undefined && !onHost(src[c]!, host) && !onHost(dst[c]!, host)) continue;
-    if (src_host !== undefined && !onHost(src[c]!, src_host)) continue;
-    if (dst_host !== undefined && !onHost(dst[c]!, dst_host)) continue;
+    const from = src[c]! + 1;
+    const to = dst[c]! + 1;
+    if (!ends.src[from] || !ends.dst[to] || !(ends.either[from] || ends.either[to]) || !(ends.host[from] || ends.host[to])) continue;
     let usesWanted = anyPath;
     for (let t = firstTransfer[c]!; t < firstTransfer[c + 1]!; ++t) {
       if (!stepWanted[transferStep[t]!]) continue;

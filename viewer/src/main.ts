@@ -7,14 +7,16 @@ import licence from '../node_modules/cytoscape/LICENSE?raw';
 
 import { checkTables } from './check_tables';
 import { makeColumns } from './columns';
-import { DataError, type Page } from './data';
+import { DataError, type Page, type RunData } from './data';
 import { element } from './dom';
 import { filtersTime, select, totals } from './filter';
 import { loadTile } from './load_tile';
 import type { Context, Note, Panel, Update, View } from './page';
-import { readPage } from './read_page';
+import { textOf } from './page_text';
+import { readPage, readRun } from './read_page';
 import { makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
+import { paint, PanelShow } from './show_panels';
 import { makeOwnOperations } from './singles';
 import { differInLanesAlone, fromHash, toHash } from './state';
 import { makeTiledOperations } from './tiles';
@@ -60,7 +62,23 @@ function makeContext({ data, tables }: Page): Context {
   };
 }
 
-async function showPage(root: HTMLElement, page: Page): Promise<void> {
+/** What needs no tables: it is shown before they are read. `rest`: what stands in the place of all else. */
+interface Beginning {
+  readonly main: HTMLElement;
+  readonly bar: HTMLElement;
+  readonly rest: HTMLElement;
+}
+
+function showBeginning(root: HTMLElement, data: RunData): Beginning {
+  document.title = `${data.run.command} – uctrace`;
+  const bar = makeSectionBar([]);
+  const rest = element('p', { role: 'status' }, 'Reading the tables …');
+  const main = element('main', {}, ...makeFindings(data), ...makeComparison(data), rest);
+  root.replaceChildren(makeHeader(data), bar, main);
+  return { main, bar, rest };
+}
+
+async function showPage(root: HTMLElement, { main, bar, rest }: Beginning, page: Page): Promise<void> {
   const { data } = page;
   const context = makeContext(page);
   const { choices, axis } = context;
@@ -99,31 +117,14 @@ async function showPage(root: HTMLElement, page: Page): Promise<void> {
   const contenders = makeContendersPanel(update);
   const panels = [filters, matrix, timeline, graph, ...ofGpus, functions, contenders];
   const show = (changed: readonly Panel[]) => {
-    const view = makeView(context, state, shown);
-    shown = view;
-    for (const panel of changed) panel.show(view);
-  };
-  /** The browser paints in between: what is above is there before what is below. Nothing can be chosen meanwhile. */
-  const showEach = async () => {
-    main.inert = true;
-    shown = makeView(context, state);
-    for (const panel of panels) {
-      panel.show(shown);
-      // A browser delays the timers of a page that nobody sees.
-      if (!document.hidden) await new Promise((done) => setTimeout(done));
-    }
-    main.inert = false;
+    shown = makeView(context, state, shown);
+    panelShow.show(shown, changed);
   };
 
-  document.title = `${data.run.command} – uctrace`;
   const about =
     `uctrace ${data.run.tool}, run ${data.run.id}. All numbers are exact sums over ` +
     `the recorded run; hover for exact values. Press ? for the keys.`;
-  const main = element(
-    'main',
-    {},
-    ...makeFindings(data),
-    ...makeComparison(data),
+  rest.replaceWith(
     filters.root,
     matrix.root,
     timeline.root,
@@ -133,10 +134,8 @@ async function showPage(root: HTMLElement, page: Page): Promise<void> {
     makeProtocols(data),
     makeIdentities(data),
   );
-  root.replaceChildren(
-    makeHeader(data),
-    makeSectionBar([...main.querySelectorAll<HTMLElement>(':scope section')]),
-    main,
+  bar.replaceWith(makeSectionBar([...main.querySelectorAll<HTMLElement>(':scope section')]));
+  root.append(
     element(
       'footer',
       {},
@@ -162,7 +161,9 @@ async function showPage(root: HTMLElement, page: Page): Promise<void> {
     hasMoved = true;
     if (isShown) followAddress();
   });
-  await showEach();
+  const panelShow = new PanelShow(panels, context.columns.src.length);
+  shown = makeView(context, state);
+  await panelShow.open(shown);
   isShown = true;
   if (hasMoved) followAddress();
   // The waits of a chosen time are summed from single ones.
@@ -184,18 +185,23 @@ function showMessage(root: HTMLElement, title: string, ...lines: string[]): void
   );
 }
 
-const root = document.getElementById('page')!;
-const json = document.getElementById('uctrace-data')?.textContent?.trim() ?? '';
-if (json === '') {
-  showMessage(
-    root,
-    'This page holds no run',
-    'It is the empty page that uctrace fills. “uctrace view DIR” makes a page with the data of ' +
-      'a recorded run.',
-  );
-} else {
+async function open(): Promise<void> {
+  const json = await textOf('uctrace-data');
+  const root = document.getElementById('page')!;
+  if (json === '') {
+    showMessage(
+      root,
+      'This page holds no run',
+      'It is the empty page that uctrace fills. “uctrace view DIR” makes a page with the data of ' +
+        'a recorded run.',
+    );
+    return;
+  }
   try {
-    await showPage(root, await readPage(json));
+    const run = readRun(json);
+    const beginning = showBeginning(root, run);
+    await paint();
+    await showPage(root, beginning, await readPage(run, await textOf('uctrace-packed')));
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
     showMessage(
@@ -207,3 +213,5 @@ if (json === '') {
     );
   }
 }
+
+await open();

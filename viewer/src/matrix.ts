@@ -43,6 +43,11 @@ export function rowOf(axis: Axis, process: number): number {
   return process === kUnknownProcess ? axis.side - 1 : Math.floor(process / axis.group);
 }
 
+/** rowOf() of each process, that of process p at p + 1. */
+export function rowsOf(axis: Axis): Int32Array {
+  return Int32Array.from({ length: axis.processes + 1 }, (_, at) => rowOf(axis, at - 1));
+}
+
 /** The processes of a row as the half-open range [first, last); the unknown one is [-1, 0). */
 export function processesOf(axis: Axis, row: number): { first: number; last: number } {
   if (axis.hasUnknown && row === axis.side - 1) return { first: kUnknownProcess, last: 0 };
@@ -59,9 +64,10 @@ export interface Ends {
 /** values[rowOf(src) * side + rowOf(dst)] = sum of `cellValues` over the cells from src to dst. */
 export function makeMatrix(columns: Ends, axis: Axis, cellValues: Float64Array): Matrix {
   const { src, dst } = columns;
+  const rows = rowsOf(axis);
   const values = new Float64Array(axis.side * axis.side);
   for (let c = 0; c < src.length; ++c) {
-    values[rowOf(axis, src[c]!) * axis.side + rowOf(axis, dst[c]!)]! += cellValues[c]!;
+    values[rows[src[c]! + 1]! * axis.side + rows[dst[c]! + 1]!]! += cellValues[c]!;
   }
   let max = 0;
   let minPositive = Infinity;

@@ -1,8 +1,8 @@
 // The pairs of ranks that carry most: what stands beside the matrix.
 
 import type { Columns } from './columns';
-import { cellValues, kMeasures, timedMessages, type Measure, type Selection } from './filter';
-import { rowOf, type Matrix, type Square } from './matrix';
+import { cellValues, type Measure, type Selection } from './filter';
+import { rowsOf, type Matrix, type Square } from './matrix';
 import type { View } from './page';
 
 export interface PairLoad extends Square, Record<Measure, number> {
@@ -27,27 +27,44 @@ export function largestPairs(
   { axis, values }: Matrix,
   limit: number,
 ): LargestPairs {
+  const { positive, count } = greatest(values, limit);
+  const loads = positive.map((index): PairLoad => {
+    const [row, column] = [Math.floor(index / axis.side), index % axis.side];
+    return { row, column, bytes: 0, messages: 0, transfers: 0, wire_bytes: 0, time: 0, timed: 0 };
+  });
+  const loadOf = new Int32Array(values.length).fill(-1);
+  positive.forEach((index, at) => (loadOf[index] = at));
+  const rows = rowsOf(axis);
+  const { src, dst, firstTransfer, transferCount, transferWireBytes } = columns;
+  for (let c = 0; c < src.length; ++c) {
+    const load = loads[loadOf[rows[src[c]! + 1]! * axis.side + rows[dst[c]! + 1]!]!];
+    if (!load) continue;
+    if (selection.cells[c]) {
+      load.bytes += columns.bytes[c]!;
+      load.messages += columns.messages[c]!;
+      load.time += columns.time[c]!;
+      load.timed += columns.timed[c]!;
+    }
+    for (let t = firstTransfer[c]!; t < firstTransfer[c + 1]!; ++t) {
+      if (!selection.transfers[t]) continue;
+      load.transfers += transferCount[t]!;
+      load.wire_bytes += transferWireBytes[t]!;
+    }
+  }
+  return { pairs: loads, count };
+}
+
+/** Indexes of the greatest `limit` values above 0, in falling order, equal ones by index; and how many are above 0. */
+function greatest(values: Float64Array, limit: number): { positive: number[]; count: number } {
+  const sorted = values.filter((value) => value > 0).sort();
+  const count = sorted.length;
+  const least = sorted[Math.max(0, count - limit)] ?? Infinity;
   const positive: number[] = [];
   values.forEach((value, index) => {
-    if (value > 0) positive.push(index);
+    if (value >= least) positive.push(index);
   });
   positive.sort((a, b) => values[b]! - values[a]! || a - b);
-  const loads = new Map<number, PairLoad>();
-  for (const index of positive.slice(0, limit)) {
-    const row = Math.floor(index / axis.side);
-    const column = index % axis.side;
-    loads.set(index, { row, column, bytes: 0, messages: 0, transfers: 0, wire_bytes: 0, time: 0, timed: 0 });
-  }
-  const { src, dst } = columns;
-  const ofCells = kMeasures.map((measure) => cellValues(columns, selection, measure));
-  const timed = timedMessages(columns, selection);
-  for (let c = 0; c < src.length; ++c) {
-    const load = loads.get(rowOf(axis, src[c]!) * axis.side + rowOf(axis, dst[c]!));
-    if (!load) continue;
-    kMeasures.forEach((measure, m) => (load[measure] += ofCells[m]![c]!));
-    load.timed += timed[c]!;
-  }
-  return { pairs: [...loads.values()], count: positive.length };
+  return { positive: positive.slice(0, limit), count };
 }
 
 /** Of each process: the payload of the selected messages that it sent or received, those to itself once. */

@@ -24,6 +24,7 @@ import {
   type Reach,
   type Role,
   type Run,
+  type RunData,
   type Step,
   type TilesData,
   type TimeData,
@@ -49,7 +50,7 @@ const packed = record<Packed>({
 });
 
 const writtenData = record<WrittenData>({
-  schema: oneOf(5),
+  schema: oneOf(6),
   run: record<Run>({
     id: text,
     command: text,
@@ -150,7 +151,6 @@ const writtenData = record<WrittenData>({
   }),
   tiles: nullable(record<TilesData>({ from_ns: list(count), operations: list(count), adler32: list(count) })),
   waits: record<PageData['waits']>({ kinds: list(text), unknown: list(text) }),
-  packed,
   findings: list(
     record<Finding>({
       rule: text,
@@ -178,7 +178,7 @@ const writtenData = record<WrittenData>({
   served: flag,
 });
 
-function checkDevices({ classes, devices: { gpus, nics, gpu_nic } }: PageData): void {
+function checkDevices({ classes, devices: { gpus, nics, gpu_nic } }: RunData): void {
   classes.forEach(({ src_memory, dst_memory, path }, index) => {
     for (const place of [src_memory, dst_memory, ...path.flatMap(({ from, to }) => [from, to])]) {
       if (place === null || (place.gpu >= -1 && place.gpu < gpus.length)) continue;
@@ -191,7 +191,7 @@ function checkDevices({ classes, devices: { gpus, nics, gpu_nic } }: PageData): 
   });
 }
 
-function checkTiles({ tiles, time }: PageData): void {
+function checkTiles({ tiles, time }: RunData): void {
   if (tiles === null) return;
   const { from_ns, operations, adler32 } = tiles;
   const isInOrder = from_ns.every((from, i) => (i === 0 ? from === time.from_ns : from > from_ns[i - 1]!));
@@ -202,13 +202,13 @@ function checkTiles({ tiles, time }: PageData): void {
 
 /** What a file of a tile holds. */
 export interface WrittenTile {
-  schema: 5;
+  schema: 6;
   run: string;
   tile: number;
   packed: Packed;
 }
 /** Throws a DataError. */
-export const writtenTile = record<WrittenTile>({ schema: oneOf(5), run: text, tile: count, packed });
+export const writtenTile = record<WrittenTile>({ schema: oneOf(6), run: text, tile: count, packed });
 
 /** Puts the steps into the paths of the classes, which share them. */
 function withPaths({ steps, classes }: WrittenData): TrafficClass[] {
@@ -222,8 +222,7 @@ function withPaths({ steps, classes }: WrittenData): TrafficClass[] {
   }));
 }
 
-/** Reads the JSON text of a page. Throws a DataError; costs one pass over the data. */
-export async function readPage(json: string): Promise<Page> {
+function parse<T>(json: string, name: string, read: (value: unknown) => T): T {
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -231,13 +230,28 @@ export async function readPage(json: string): Promise<Page> {
     throw new DataError(`The data is not JSON: ${(error as Error).message}`);
   }
   try {
-    const { steps: _steps, ...written } = writtenData(value);
-    const classes = withPaths({ ...written, steps: _steps });
-    const tables = await unpack(written.packed);
-    const data = { ...written, classes, cells: readCells(tables, classes, written.processes.length) };
+    return read(value);
+  } catch (error) {
+    throw located(name, error);
+  }
+}
+
+/** Reads what a page says without its tables. Throws a DataError. */
+export const readRun = (json: string): RunData =>
+  parse(json, 'data', (value) => {
+    const { steps, ...written } = writtenData(value);
+    const data = { ...written, classes: withPaths({ ...written, steps }) };
     checkDevices(data);
     checkTiles(data);
-    return { data, tables };
+    return data;
+  });
+
+/** Reads the tables of a page as well. Throws a DataError; costs one pass over the data. */
+export async function readPage(run: RunData, json: string): Promise<Page> {
+  const read = parse(json, 'data.packed', packed);
+  try {
+    const tables = await unpack(read);
+    return { data: { ...run, packed: read, cells: readCells(tables, run.classes, run.processes.length) }, tables };
   } catch (error) {
     throw located('data', error);
   }

@@ -67,6 +67,14 @@ export async function addressLacks(page, pattern, message) {
 /** The address as the page itself has it now. */
 export const addressOf = (page) => page.evaluate(() => location.href);
 
+/** What `uctrace view` put into the page, as one object. */
+export async function dataIn(page) {
+  const [run, packed] = await Promise.all(
+    ['#uctrace-data', '#uctrace-packed'].map(async (id) => JSON.parse(await page.locator(id).textContent())),
+  );
+  return { ...run, packed };
+}
+
 /** The name and bytes of the file that the reader saves by `act`. */
 export async function savedBy(page, act) {
   if (kBrowser !== 'firefox') {

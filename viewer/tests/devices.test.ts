@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { makeColumns } from '../src/columns';
 import { selectionCommand } from '../src/command';
 import type { Place, Step } from '../src/data';
-import { readPage } from '../src/read_page';
+import { readWritten } from './read_written';
 import { describeMessage } from '../src/describe';
 import { makeDetails } from '../src/details';
 import { makeDeviceEdges, makeDeviceLayout, movedBytes } from '../src/devices';
@@ -22,7 +22,7 @@ import { describe as describeView } from '../src/words';
 import { cellsOf, columnsOf, pageDataOf, type Cell } from './cells';
 import { makeRun, written } from './make_run.mjs';
 
-const { data, tables } = await readPage(JSON.stringify(written(makeRun({ ranks: 10, gpus: 2, slabs: 64, limit: 600 }))));
+const { data, tables } = await readWritten(written(makeRun({ ranks: 10, gpus: 2, slabs: 64, limit: 600 })));
 const columns = makeColumns(data);
 const cells = cellsOf(data.cells);
 const [gpu0, gpu1] = data.devices.gpus.map(({ label }) => label) as [string, string];

@@ -3,12 +3,12 @@
 import { describe, expect, it } from 'vitest';
 
 import { kAllLanes, kMostPinned, makeLanes, parseRanks, type LaneChoice } from '../src/lanes';
-import { readPage } from '../src/read_page';
+import { readWritten } from './read_written';
 import { differInLanesAlone, kInitialState } from '../src/state';
 import { makeRandom, makeRun, written } from './make_run.mjs';
 
 const ranks = 18; // four on each host, two on the last one
-const { data } = await readPage(JSON.stringify(written(makeRun({ ranks, slabs: 16, limit: 10 }))));
+const { data } = await readWritten(written(makeRun({ ranks, slabs: 16, limit: 10 })));
 const random = makeRandom(5);
 const numbers = () => Float64Array.from({ length: ranks }, () => Math.floor(50 * random()));
 const weights = { waited: numbers(), caused: numbers(), bytes: numbers() };

@@ -201,8 +201,11 @@ function addOddities(run, ranks) {
   }
 }
 
-/** `steps`: of the stencil code. `limit`: how many messages, and transfers without one, are there singly. */
-export function makeRun({ ranks, seed = 1, steps = 400, slabs = 256, limit = 1500, gpus = 0 }) {
+/**
+ * `steps`: of the stencil code. `limit`: how many messages, and transfers without one, are there singly. `copies`: so many
+ * times each cell.
+ */
+export function makeRun({ ranks, seed = 1, steps = 400, slabs = 256, limit = 1500, gpus = 0, copies = 1 }) {
   const random = makeRandom(seed);
   const run = new RunMaker(gpus);
   const hostOf = (rank) => `node${1 + Math.floor(rank / kRanksPerHost)}`;
@@ -210,13 +213,14 @@ export function makeRun({ ranks, seed = 1, steps = 400, slabs = 256, limit = 150
   addHaloExchange(run, ranks, steps, random);
   addCollectives(run, ranks, steps, random);
   addOddities(run, ranks);
-  const sum = (of) => run.cells.reduce((total, cell) => total + of(cell), 0);
+  const { classes } = run;
+  const cells = Array(copies).fill(run.cells).flat();
+  const sum = (of) => cells.reduce((total, cell) => total + of(cell), 0);
   const posted = sum((cell) => cell.transfers.reduce((total, t) => total + t.count, 0));
   const messages = sum((cell) => cell.messages);
   const duration = 8412345678;
-  const { classes, cells } = run;
   return {
-    schema: 5,
+    schema: 6,
     run: {
       id: '5f0c2a91e7d34b68',
       command: `mpirun -np ${ranks} ./heat --grid 2048x2048 --steps 400`,

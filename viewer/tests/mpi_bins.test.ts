@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
-import { readPage } from '../src/read_page';
+import { readWritten } from './read_written';
 import { select } from '../src/filter';
 import { functionBins, groupFunctions, kColouredFunctions, kSetUpFunctions } from '../src/mpi_bins';
 import { tableOf, unpack } from '../src/packed';
@@ -11,7 +11,7 @@ import { chooseActivity, counts } from '../src/slabs';
 import { makeRandom, makeRun, written } from './make_run.mjs';
 import { pack, packTable } from './pack.mjs';
 
-const { data, tables } = await readPage(JSON.stringify(written(makeRun({ ranks: 6, slabs: 64, limit: 10 }))));
+const { data, tables } = await readWritten(written(makeRun({ ranks: 6, slabs: 64, limit: 10 })));
 
 describe('functions of a run', () => {
   it('have groups by their time, set-up apart', async () => {

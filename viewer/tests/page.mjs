@@ -20,7 +20,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
-import { addressHas, addressLacks, addressOf, withBrowser } from './browser.mjs';
+import { addressHas, addressLacks, addressOf, dataIn, withBrowser } from './browser.mjs';
 import { checkLayout, checkLongCommand } from './layout.mjs';
 import { checkGpus } from './gpus.mjs';
 import { emptyRun, makeRun, resolved, written } from './make_run.mjs';
@@ -28,9 +28,12 @@ import { checkComparison, checkFindings, checkSectionBar } from './sections.mjs'
 import { writeSelections } from './selections.mjs';
 import { checkFolder, checkTiles } from './tiles.mjs';
 import { checkSmall, checkViews } from './views.mjs';
+import { checkManyCells } from './waiting_panels.mjs';
 
 const kViewer = new URL('..', import.meta.url);
-const kDataTag = '<script type="application/json" id="uctrace-data"></script>';
+const dataTag = (id) => `<script type="application/json" id="${id}"></script>`;
+const kDataTag = dataTag('uctrace-data');
+const kPackedTag = dataTag('uctrace-packed');
 const { values: options } = parseArgs({
   options: {
     template: { type: 'string', default: new URL('dist/page.html', kViewer).pathname },
@@ -235,17 +238,19 @@ async function checkChangedWhileOpening(opened, shared) {
   const [address, hash] = shared.split('#');
   await page.addInitScript((hash) => {
     new MutationObserver((_, self) => {
-      const main = document.querySelector('main');
-      if (!main) return;
+      const filters = document.querySelector('main .filters');
+      window.findingsFirst ??= document.querySelector('#findings') ? filters === null : undefined;
+      if (!filters?.inert) return;
       self.disconnect();
-      window.wasInert = main.inert && document.documentElement.dataset.ready === undefined;
+      window.wasInert = document.documentElement.dataset.ready === undefined;
       location.hash = hash;
-    }).observe(document, { childList: true, subtree: true });
+    }).observe(document, { attributes: true, childList: true, subtree: true });
   }, hash);
   await page.goto(address);
   await page.locator('html[data-ready]').waitFor();
   assert.ok(await page.evaluate(() => window.wasInert), 'nothing can be chosen while the page opens');
-  assert.equal(await page.locator('main').evaluate((main) => main.inert), false);
+  assert.equal(await page.locator('[inert]').count(), 0);
+  assert.ok(await page.evaluate(() => window.findingsFirst), 'findings are there before the tables are read');
   assert.ok(await page.getByTestId('filter-without-message').isChecked(), 'an address that came while it opened');
   await page.close();
 }
@@ -275,15 +280,18 @@ async function checkSpeed(report) {
 
 // ---- files and browser ----
 
-function fill(template, data) {
-  const json = JSON.stringify(data).replaceAll('</', '<\\/');
-  return template.replace(kDataTag, () => kDataTag.replace('><', `>${json}<`));
+function fill(template, { packed, ...run }) {
+  const put = (page, tag, value) => {
+    const json = JSON.stringify(value).replaceAll('</', '<\\/');
+    return page.replace(tag, () => tag.replace('><', `>${json}<`));
+  };
+  return put(put(template, kDataTag, run), kPackedTag, packed ?? null);
 }
 
 function makePageFile(folder) {
   if (options.page !== undefined) return resolve(options.page);
   const template = readFileSync(options.template, 'utf8');
-  assert.equal(template.split(kDataTag).length, 2, 'the template has one place for the data');
+  for (const tag of [kDataTag, kPackedTag]) assert.equal(template.split(tag).length, 2, `the template has one ${tag}`);
   assert.doesNotMatch(template, /<[^<>]*\s(src|href)="(?!data:)/, 'the template refers to no other file');
   assert.match(template, /http-equiv="Content-Security-Policy"/);
   const data = makeRun({ ranks: Number(options.ranks), gpus: Number(options.gpus) });
@@ -301,7 +309,7 @@ async function checkMessage(page, folder, name, html, text) {
   const file = join(folder, name);
   writeFileSync(file, html);
   await page.goto(pathToFileURL(file).href);
-  assert.match(await page.getByTestId('message').innerText(), text);
+  await page.getByTestId('message').getByText(text).first().waitFor();
   console.log(`ok   message: ${text.source}`);
 }
 
@@ -309,7 +317,7 @@ async function checkMessages(page, folder) {
   const template = readFileSync(options.template, 'utf8');
   await checkMessage(page, folder, 'empty.html', template, /holds no run/);
   const bad = fill(template, { schema: 1 });
-  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 5, found 1/);
+  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 6, found 1/);
 }
 
 async function checkCommand(page, folder, data) {
@@ -387,7 +395,7 @@ async function check(context, folder) {
   if (options.part === 'tiles') return checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
   const problems = [];
   const page = await openPage(context, makePageFile(folder), problems);
-  const data = resolved(JSON.parse(await page.locator('#uctrace-data').textContent()));
+  const data = resolved(await dataIn(page));
   const report = new Report(page, data);
   assert.deepEqual(columnsOf(makeRun({ ranks: 2 })), columnsOf(data), 'invented runs are as real ones');
   await page.locator('html[data-ready]').waitFor();
@@ -403,6 +411,8 @@ async function check(context, folder) {
     await checkSmallRuns(page, folder);
     await checkGpuRun(page, folder);
     await checkMessages(page, folder);
+    const fillTemplate = (data) => fill(readFileSync(options.template, 'utf8'), data);
+    await checkManyCells(context, folder, fillTemplate, (page, data) => new Report(page, data));
     await checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
   }
   assert.deepEqual(problems, [], 'no errors in the page and no requests');

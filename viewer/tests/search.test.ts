@@ -3,12 +3,12 @@
 import { describe, expect, it } from 'vitest';
 
 import { makeDetails } from '../src/details';
-import { readPage } from '../src/read_page';
+import { readWritten } from './read_written';
 import { parseQuery, search, type Found } from '../src/search';
 import { endOf, makeTimeAxis } from '../src/slabs';
 import { makeRun, written } from './make_run.mjs';
 
-const { data, tables } = await readPage(JSON.stringify(written(makeRun({ ranks: 6, slabs: 64, limit: 700 }))));
+const { data, tables } = await readWritten(written(makeRun({ ranks: 6, slabs: 64, limit: 700 })));
 const details = makeDetails(data, tables, endOf(makeTimeAxis(data.time)));
 const all: Found[] = details.layers.flatMap(({ table }, layer) =>
   Array.from({ length: table.rows }, (_, row) => ({ layer, row })),

@@ -6,14 +6,14 @@
 
 import assert from 'node:assert/strict';
 
-import { withBrowser } from './browser.mjs';
+import { dataIn, withBrowser } from './browser.mjs';
 
 const [url] = process.argv.slice(2);
 const origin = new URL(url).origin;
 
 async function dataOf(page) {
   await page.locator('html[data-ready]').waitFor();
-  return JSON.parse(await page.locator('#uctrace-data').textContent());
+  return dataIn(page);
 }
 
 async function check(context) {

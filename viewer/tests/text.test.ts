@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { readCells } from '../src/cells';
 import type { WrittenData } from '../src/data';
 import type { LaneChoice } from '../src/lanes';
-import { readPage } from '../src/read_page';
+import { readRun } from '../src/read_page';
+import { readWritten } from './read_written';
 import { csvField, csvText } from '../src/download';
 import {
   formatBytes,
@@ -137,13 +138,13 @@ describe('bad data', () => {
   const broken = (change: (data: WrittenData) => void) => {
     const data = structuredClone(written(run)) as WrittenData;
     change(data);
-    return readPage(JSON.stringify(data)).then((page) => page.data);
+    return readWritten(data).then((page) => page.data);
   };
 
   it('accepts good data', async () => expect(await broken(() => {})).toEqual(run));
 
   it.each<[string, (data: WrittenData) => void]>([
-    ['data.schema: expected 5, found 1', (d) => ((d.schema as number) = 1)],
+    ['data.schema: expected 6, found 1', (d) => ((d.schema as number) = 1)],
     ['data.classes[0]: there is no GPU 3', (d) => (d.classes[0]!.src_memory!.gpu = 3)],
     ['data.steps[1].to.kind: expected unknown or host', (d) => (d.steps[1]!.to = { kind: 'x' as 'host', gpu: 0 })],
     ['data.classes[1].path: there is no step 99', (d) => (d.classes[1]!.path = [99])],
@@ -154,7 +155,7 @@ describe('bad data', () => {
   ])('says %s', (message, change) => expect(broken(change)).rejects.toThrow(message));
 
   it('says that text is not JSON', () =>
-    expect(readPage('{"schema":')).rejects.toThrow('The data is not JSON'));
+    expect(() => readRun('{"schema":')).toThrow('The data is not JSON'));
 
   it.each([
     ['.cells[2].class: no class 999', { class: [0, 0, 999] }, {}],

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { addressOf } from './browser.mjs';
+import { addressOf, dataIn } from './browser.mjs';
 import { makeRun, resolved, written } from './make_run.mjs';
 import { unpackTables } from './pack.mjs';
 import { makeTiles, tablesWithin, tileScript } from './make_tiles.mjs';
@@ -218,7 +218,7 @@ export async function checkFolder(context, folder) {
   page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
   const tiled = new TiledPage(page, folder);
   await tiled.open();
-  const data = resolved(JSON.parse(await page.locator('#uctrace-data').textContent()));
+  const data = resolved(await dataIn(page));
   const { from_ns } = data.tiles;
   const tiles = readTiles(folder, from_ns.length);
   const end = data.time.from_ns + data.time.slabs * data.time.slab_ns;

@@ -9,7 +9,7 @@ import { DataError } from '../src/error';
 import { keptOfRow, rowOfKept } from '../src/look';
 import { mergeTiles } from '../src/merge_tiles';
 import { Table, tableOf, unpack, type Tables } from '../src/packed';
-import { readPage } from '../src/read_page';
+import { readWritten } from './read_written';
 import { makeOwnOperations, type Operations } from '../src/singles';
 import { endOf, makeTimeAxis } from '../src/slabs';
 import { makeTiledOperations, readTile } from '../src/tiles';
@@ -21,7 +21,7 @@ import { makeTiles, tablesWithin } from './make_tiles.mjs';
 const kFirstSlabs = [0, 53, 54, 56, 58, 59, 64];
 const run = makeRun({ ranks: 6, slabs: 1024, limit: 400 });
 const made = makeTiles(run, kFirstSlabs);
-const { data, tables } = await readPage(JSON.stringify(written(made.page)));
+const { data, tables } = await readWritten(written(made.page));
 const columns = makeColumns(data);
 const axis = makeTimeAxis(data.time);
 const kTables = ['mpi_calls', 'ucp_operations', 'transfers', 'messages', 'hops', 'waits'];
@@ -44,7 +44,7 @@ describe('a tile', () => {
     ['it is of run other, and the page is of run', (t) => (t['run'] = 'other')],
     ['it is tile 3, under another name', (t) => (t['tile'] = 3)],
     ['it was not written together with the page', (t) => (t['packed'] = made.tiles[1]!.packed)],
-    ['.schema: expected 5, found 4', (t) => (t['schema'] = 4)],
+    ['.schema: expected 6, found 4', (t) => (t['schema'] = 4)],
     ['its checksum is', (t) => (t['packed'] = { ...made.tiles[2]!.packed, deflated: made.tiles[1]!.packed.deflated })],
     ['.packed: cannot be inflated', (t) => (t['packed'] = damaged(made.tiles[2]!.packed))],
     ['.packed.tables: expected a list', (t) => (t['packed'] = { ...made.tiles[2]!.packed, tables: null })],
@@ -132,7 +132,7 @@ describe('operations of tiles', () => {
   /** The run in 64 tiles. */
   const startMany = async (load = (_: number): void => {}) => {
     const many = makeTiles(run, Array.from({ length: 64 }, (_, slab) => 16 * slab));
-    const page = await readPage(JSON.stringify(written(many.page)));
+    const page = await readWritten(written(many.page));
     const asked: number[] = [];
     const operations = makeTiledOperations(makeColumns(page.data), page.tables, axis, async (number) => {
       asked.push(number);
@@ -281,7 +281,7 @@ describe('the operation of an address', () => {
   it('is found with few slabs and many tiles, and sought once', async () => {
     const few = makeRun({ ranks: 6, slabs: 16, limit: 400 });
     const many = makeTiles(few, Array.from({ length: 77 }, (_, tile) => (16 * tile) / 77));
-    const page = await readPage(JSON.stringify(written(many.page)));
+    const page = await readWritten(written(many.page));
     const own = makeTimeAxis(page.data.time);
     const operations = makeTiledOperations(makeColumns(page.data), page.tables, own, (number) => Promise.resolve(structuredClone(many.tiles[number])));
     const calls = makeOwnOperations(page.data, await unpack(few.packed), own).singles.details.layers[0]!;

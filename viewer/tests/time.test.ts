@@ -6,7 +6,7 @@ import { makeColumns } from '../src/columns';
 import { quote, selectionCommand, timeWord } from '../src/command';
 import type { PageData } from '../src/data';
 import { checkTables } from '../src/check_tables';
-import { readPage } from '../src/read_page';
+import { readWritten } from './read_written';
 import { kMaxTracks, makeDetails, rowsWithin } from '../src/details';
 import { DataError } from '../src/error';
 import { cellValues, kMeasures, select, totals, type Filter } from '../src/filter';
@@ -29,7 +29,7 @@ import { makeView } from '../src/view';
 import { makeRandom, makeRun, written } from './make_run.mjs';
 import { pack, packTable } from './pack.mjs';
 
-const { data, tables } = await readPage(JSON.stringify(written(makeRun({ ranks: 6, slabs: 64, limit: 800 }))));
+const { data, tables } = await readWritten(written(makeRun({ ranks: 6, slabs: 64, limit: 800 })));
 const columns = makeColumns(data);
 const axis = makeTimeAxis(data.time);
 const choices = makeChoices(data);
@@ -76,7 +76,10 @@ describe('packed tables', () => {
 
   it('say what is wrong', async () => {
     const packed = pack([packTable('t', { a: [1, 2] })]);
-    await expect(unpack({ ...packed, bytes: 3 })).rejects.toThrow(DataError);
+    await expect(unpack({ ...packed, bytes: 3 })).rejects.toThrow('3 bytes for 2 that are described');
+    const told = (rows: number) => ({ ...packed, bytes: rows, tables: [{ ...packed.tables[0]!, rows }] });
+    await expect(unpack(told(1))).rejects.toThrow('cannot be inflated: more than 1 bytes');
+    await expect(unpack(told(3))).rejects.toThrow('cannot be inflated: 2 bytes for 3');
     await expect(unpack({ ...packed, deflated: 'AAAA' })).rejects.toThrow(DataError);
     const broken = new Map(tables);
     broken.delete('slab_cells');

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict';
 import { addressHas, addressLacks, addressOf, kBrowser, savedBy } from './browser.mjs';
 import { checkLanes, checkLook, checkSearch, checkWaits } from './waits_and_lanes.mjs';
 
-const total = (report) =>
+export const total = (report) =>
   report.page
     .locator('dl.totals .chosen dd')
     .evaluate(({ dataset }) => Number(dataset.value));
-const graphTotal = (report) =>
+export const graphTotal = (report) =>
   report.control('graph-canvas').evaluate(({ dataset }) => Number(dataset.total));
 
 async function press(report, testId, ...keys) {

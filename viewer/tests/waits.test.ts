@@ -7,13 +7,13 @@ import { describeWaits } from '../src/describe_waits';
 import { makeOwnOperations } from '../src/singles';
 import { select, type Filter } from '../src/filter';
 import { tableOf } from '../src/packed';
-import { readPage } from '../src/read_page';
+import { readWritten } from './read_written';
 import { chooseActivity, endOf, makeTimeAxis } from '../src/slabs';
 import { describeWaitCells, selectWaits } from '../src/wait_matrix';
 import { callThatEnded, makeWaits, processesToldBy, waitsOfCall, type Wait } from '../src/waits';
 import { makeRun, written } from './make_run.mjs';
 
-const read = (limit: number) => readPage(JSON.stringify(written(makeRun({ ranks: 6, steps: 40, slabs: 64, limit }))));
+const read = (limit: number) => readWritten(written(makeRun({ ranks: 6, steps: 40, slabs: 64, limit })));
 const { data, tables } = await read(1e9);
 const axis = makeTimeAxis(data.time);
 const { singles } = makeOwnOperations(data, tables, axis);

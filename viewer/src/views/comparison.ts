@@ -1,7 +1,7 @@
 // What changed since an earlier run: settings, numbers and protocols of both, side by side.
 
 import type { Change, ComparedProtocol, Comparison, SizeTotals } from '../comparison';
-import type { PageData } from '../data';
+import type { RunData } from '../data';
 import { columnHead, element, numberCell, rowHead, section } from '../dom';
 import { formatBytes, formatCount, formatDuration, formatExactBytes } from '../format';
 import { sortedTable } from '../table';
@@ -15,7 +15,7 @@ const kVerdictWords = {
 } as const;
 
 /** Nothing where the page has no comparison. */
-export function makeComparison({ comparison }: PageData): HTMLElement[] {
+export function makeComparison({ comparison }: RunData): HTMLElement[] {
   if (comparison === null) return [];
   return [
     section(

@@ -1,10 +1,10 @@
 // What is worth looking at in the run, in words: the first section of the page.
 
-import type { Finding, PageData } from '../data';
+import type { Finding, RunData } from '../data';
 import { button, element, section } from '../dom';
 
 /** Nothing where there is none. */
-export function makeFindings({ findings }: PageData): HTMLElement[] {
+export function makeFindings({ findings }: RunData): HTMLElement[] {
   if (findings.length === 0) return [];
   return [
     section(

@@ -1,11 +1,11 @@
 // The checks that the merge made: both sides are counted independently of each other.
 
-import type { Identity, PageData } from '../data';
+import type { Identity, RunData } from '../data';
 import { columnHead, element, rowHead, section } from '../dom';
 import { formatCount } from '../format';
 import { sortedTable } from '../table';
 
-export function makeIdentities({ identities }: PageData): HTMLElement {
+export function makeIdentities({ identities }: RunData): HTMLElement {
   const head = [
     columnHead('identity'),
     columnHead('scope'),

@@ -1,6 +1,6 @@
 // Messages, payload and latencies by protocol and size.
 
-import type { PageData, ProtocolSize, Reach } from '../data';
+import type { RunData, ProtocolSize, Reach } from '../data';
 import { columnHead, element, numberCell, rowHead, section } from '../dom';
 import { formatBytes, formatCount, formatExactBytes } from '../format';
 import { kNotKnown } from '../words';
@@ -32,7 +32,7 @@ function makeRow(row: ProtocolSize): HTMLElement {
   );
 }
 
-export function makeProtocols({ protocols }: PageData): HTMLElement {
+export function makeProtocols({ protocols }: RunData): HTMLElement {
   const head = [
     columnHead('protocol'),
     columnHead('within'),

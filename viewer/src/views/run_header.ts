@@ -1,11 +1,11 @@
 // The head of the page: which run this is, and what the reader must know before trusting it.
 
-import type { Identity, PageData } from '../data';
+import type { Identity, RunData } from '../data';
 import { element } from '../dom';
 import { formatCount, formatDuration, formatTime } from '../format';
 import { makeCommandLine } from './command_line';
 
-export function makeHeader(data: PageData): HTMLElement {
+export function makeHeader(data: RunData): HTMLElement {
   const { run, processes } = data;
   const hosts = new Set(processes.map((process) => process.host)).size;
   const facts: [string, string][] = [
@@ -39,7 +39,7 @@ export function makeHeader(data: PageData): HTMLElement {
   return header;
 }
 
-function listWarnings({ run, processes, identities, notes }: PageData): string[] {
+function listWarnings({ run, processes, identities, notes }: RunData): string[] {
   const warnings: string[] = [];
   if (!run.complete)
     warnings.push('The run is not complete: the numbers below are what was recorded.');
@@ -62,7 +62,7 @@ function describeFailure({ name, scope, statement, left, right, result }: Identi
   return `Identity “${name}” (${scope}) ${verdict}: ${statement}; ${sides}.`;
 }
 
-function makeBanner({ identities }: PageData, warnings: string[]): HTMLElement {
+function makeBanner({ identities }: RunData, warnings: string[]): HTMLElement {
   const violated = identities.some((identity) => identity.result === 'violated');
   return element(
     'div',
