@@ -25,8 +25,6 @@ namespace {
 
 // Less is a load on the machine, and says little.
 constexpr std::uint64_t kLeastInterval_ns = 100'000'000;
-// Lines of a terminal that are no rows: title, names of columns, how many rows are left out, keys.
-constexpr std::ptrdiff_t kLinesAround = 7;
 
 // What comes behind `now` in a list, and the first again behind the last.
 template <typename List, typename Value>
@@ -42,7 +40,7 @@ std::string fitted_to(std::size_t width, const std::string& text) {
   return lines.str();
 }
 
-// How many lines of a terminal it takes at most: a terminal breaks a line that has no space.
+// How many lines of a terminal it takes at most: a terminal breaks a line that is too long.
 std::ptrdiff_t lines_of(const std::string& text, std::size_t width) {
   std::ptrdiff_t count = 0;
   std::istringstream lines(text);
@@ -128,13 +126,21 @@ class Top {
   std::string picture(bool with_keys) const {
     live::TopOptions fitted = options_;
     fitted.width = width_of_output(fitted.format, false);
-    const std::string above = fitted_to(fitted.width, live::summary(shown()));
-    const std::ptrdiff_t lines = lines_of(above, fitted.width);
     struct winsize size {};
-    if (!fitted.limit && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0) {
-      fitted.limit =
-          static_cast<std::size_t>(std::max(size.ws_row - kLinesAround - lines, std::ptrdiff_t{1}));
+    const bool is_sized = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+    if (fitted.limit || !is_sized) return picture(fitted, with_keys);
+    const std::size_t columns = size.ws_col > 0 ? size.ws_col : fitted.width;
+    for (std::ptrdiff_t rows = size.ws_row;;) {
+      fitted.limit = static_cast<std::size_t>(rows);
+      std::string text = picture(fitted, with_keys);
+      // The cursor stands below the last line.
+      const std::ptrdiff_t too_many = lines_of(text, columns) + 1 - size.ws_row;
+      if (too_many <= 0 || rows == 1) return text;
+      rows = std::max(rows - too_many, std::ptrdiff_t{1});
     }
+  }
+
+  std::string picture(const live::TopOptions& fitted, bool with_keys) const {
     std::ostringstream text;
     live::write_top(text, shown(), fitted);
     if (with_keys) {

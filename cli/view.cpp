@@ -149,9 +149,9 @@ void write_tiles(const RowSource& rows, PageOptions options, const ViewCommand& 
     folder.write_tile(number, script);
   };
   tiles.progress = [&](std::size_t written, std::size_t of) { line.wrote("tiles", written, of); };
-  const nlohmann::ordered_json data = page_data(rows, options);
+  nlohmann::ordered_json data = page_data(rows, options);
   line.erase();
-  folder.publish(insert_page_data(with_tiles_allowed(page_template()), data));
+  folder.publish(insert_page_data(with_tiles_allowed(page_template()), std::move(data)));
 }
 
 // Of a page that takes long to open.

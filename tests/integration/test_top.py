@@ -22,6 +22,7 @@ from recordings import record, record_well
 REDRAWN = b"\x1b[H\x1b[2J"
 OWN_SCREEN, OTHER_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
 WIDTH, HEIGHT = 80, 24
+NARROW = 44  # here titles and the line of keys are broken
 TITLES = ("By class and rank pair", "By class and size", "By transport, device", "By device (of")  # in the order of the key
 
 
@@ -224,6 +225,12 @@ def keys(mpi):
                 shown.wait_for("q quit")
                 shown.press("\x03")
                 check_equal(shown.end(), 0, "status after Ctrl-C")
+            with Terminal(job.data, "--interval", "100ms", width=NARROW) as shown:
+                for title in TITLES:
+                    check_fits(shown.wait_for(title), NARROW)
+                    shown.press("v")
+                shown.press("q")
+                check_equal(shown.end(), 0, "status on a narrow terminal")
             job.stop()
             check_equal(finish(process).status, 0, "the job")
 

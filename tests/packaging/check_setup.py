@@ -32,9 +32,10 @@ def program(path, text):
 
 
 def mistakes_of_page(folder):
-    template = root / "viewer/page.html"
+    template, older = root / "viewer/page.html", folder / "older.html"
+    older.write_text('<script id="uctrace-data"></script>')
     for page, said in (("page.html", "give the whole path"), (folder / "none.html", "there is no such file"),
-                       (template, "is no page that was made")):
+                       (template, "is no page that was made"), (older, "or one of another version")):
         status, output = setup(folder / "page", f"-Dpage={page}")
         if status == 0 or said not in output:
             yield f"-Dpage={page} is not refused: {output[-1000:]}"
@@ -48,7 +49,7 @@ def mistakes_of_compilers(folder):
         program(bin_folder / name, "echo this compiler is broken >&2; exit 3")
     prefix = folder / "a prefix"
     page = folder / "made.html"
-    page.write_text('<script type="module">1</script>')
+    page.write_text('<script id="uctrace-packed"></script>')
     status, output = setup(folder / "default", f"-Dpage={page}", f"--prefix={prefix}", path=bin_folder)
     if status != 0 or "this compiler is broken" not in output:
         yield f"a default mpicc that does not work ends all: {output[-1000:]}"

@@ -2,7 +2,7 @@
 
 import type { Columns } from './columns';
 import type { Step } from './data';
-import { cellValues, kMeasures, timedMessages, type Measure, type Selection } from './filter';
+import { addCell, kMeasures, noLoad, type CellLoad, type Selection } from './filter';
 
 export interface Load {
   count: number;
@@ -26,10 +26,8 @@ export interface ContenderTable {
   at(op: string, transport: string): Load | undefined;
 }
 
-export interface FunctionLoad extends Record<Measure, number> {
+export interface FunctionLoad extends CellLoad {
   mpi: string | null;
-  /** Messages whose duration is known. */
-  timed: number;
 }
 
 /** One entry per different key: the sum over the selected transfer totals whose step has it. */
@@ -114,20 +112,20 @@ export function listFunctions(
   selection: Selection,
   cells?: readonly number[],
 ): FunctionLoad[] {
-  const values = kMeasures.map((measure) => [measure, cellValues(columns, selection, measure)] as const);
-  const { messages, transfers } = Object.fromEntries(values) as Record<Measure, Float64Array>;
-  const timed = timedMessages(columns, selection);
-  const loads = new Map<string | null, FunctionLoad>();
-  const visit = (c: number) => {
-    if (!messages[c] && !transfers[c]) return;
-    const { mpi } = columns.data.classes[columns.cellClass[c]!]!;
-    const load = loads.get(mpi) ?? { mpi, bytes: 0, messages: 0, transfers: 0, wire_bytes: 0, time: 0, timed: 0 };
-    for (const [measure, ofCells] of values) load[measure] += ofCells[c]!;
-    load.timed += timed[c]!;
-    loads.set(mpi, load);
-  };
+  const { cellClass, data } = columns;
+  const ofClasses = data.classes.map(noLoad);
+  const visit = (c: number) => addCell(ofClasses[cellClass[c]!]!, columns, selection, c);
   if (cells) cells.forEach(visit);
-  else for (let c = 0; c < messages.length; ++c) visit(c);
+  else for (let c = 0; c < cellClass.length; ++c) visit(c);
+  const loads = new Map<string | null, FunctionLoad>();
+  ofClasses.forEach((ofClass, index) => {
+    if (ofClass.messages === 0 && ofClass.transfers === 0) return;
+    const { mpi } = data.classes[index]!;
+    const load = loads.get(mpi) ?? { mpi, ...noLoad() };
+    for (const measure of kMeasures) load[measure] += ofClass[measure];
+    load.timed += ofClass.timed;
+    loads.set(mpi, load);
+  });
   return [...loads.values()].sort((a, b) => b.bytes - a.bytes || b.messages - a.messages);
 }
 

@@ -84,7 +84,10 @@ export function filtersPath(filter: Filter): boolean {
   return choicesOf('path').some((choice) => filter[choice] !== undefined);
 }
 
-/** Of each process, that of process p at p + 1: whether it may be the source, the destination, and what one end has to be. */
+/**
+ * Flags of each process, those of process p at p + 1: it may be the source; it may be the destination; it is the wanted rank, or
+ * on the wanted host, as one end of the two must be.
+ */
 function wantedEnds({ processes }: PageData, filter: Filter) {
   const { src, dst, rank, host, src_host, dst_host } = filter;
   const flags = (wanted: (process: number, host: string | undefined) => boolean) =>
@@ -181,6 +184,30 @@ function ofSelected(values: Float64Array, { cells }: Selection): Float64Array {
 /** Per cell: the selected messages whose start and end are known, which alone have a time. */
 export function timedMessages(columns: Columns, selection: Selection): Float64Array {
   return ofSelected(columns.timed, selection);
+}
+
+/** Sums of every measure. */
+export interface CellLoad extends Record<Measure, number> {
+  /** Messages whose duration is known. */
+  timed: number;
+}
+
+export const noLoad = (): CellLoad => ({ bytes: 0, messages: 0, transfers: 0, wire_bytes: 0, time: 0, timed: 0 });
+
+/** Adds what cellValues() of each measure, and timedMessages(), have for cell `c`. */
+export function addCell(load: CellLoad, columns: Columns, selection: Selection, c: number): void {
+  if (selection.cells[c]) {
+    load.bytes += columns.bytes[c]!;
+    load.messages += columns.messages[c]!;
+    load.time += columns.time[c]!;
+    load.timed += columns.timed[c]!;
+  }
+  const end = columns.firstTransfer[c + 1]!;
+  for (let t = columns.firstTransfer[c]!; t < end; ++t) {
+    if (!selection.transfers[t]) continue;
+    load.transfers += columns.transferCount[t]!;
+    load.wire_bytes += columns.transferWireBytes[t]!;
+  }
 }
 
 /** The selected total of every measure: the sums of cellValues(). One pass over cells and transfers. */

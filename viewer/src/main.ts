@@ -16,7 +16,7 @@ import { textOf } from './page_text';
 import { readPage, readRun } from './read_page';
 import { makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
-import { paint, PanelShow } from './show_panels';
+import { PanelShow, untilPainted } from './show_panels';
 import { makeOwnOperations } from './singles';
 import { differInLanesAlone, fromHash, toHash } from './state';
 import { makeTiledOperations } from './tiles';
@@ -71,7 +71,7 @@ interface Beginning {
 
 function showBeginning(root: HTMLElement, data: RunData): Beginning {
   document.title = `${data.run.command} – uctrace`;
-  const bar = makeSectionBar([]);
+  const bar = makeSectionBar([], () => {});
   const rest = element('p', { role: 'status' }, 'Reading the tables …');
   const main = element('main', {}, ...makeFindings(data), ...makeComparison(data), rest);
   root.replaceChildren(makeHeader(data), bar, main);
@@ -134,7 +134,8 @@ async function showPage(root: HTMLElement, { main, bar, rest }: Beginning, page:
     makeProtocols(data),
     makeIdentities(data),
   );
-  bar.replaceWith(makeSectionBar([...main.querySelectorAll<HTMLElement>(':scope section')]));
+  const panelShow = new PanelShow(panels, context.columns.src.length);
+  bar.replaceWith(makeSectionBar([...main.querySelectorAll<HTMLElement>(':scope section')], panelShow.reveal));
   root.append(
     element(
       'footer',
@@ -154,6 +155,8 @@ async function showPage(root: HTMLElement, { main, bar, rest }: Beginning, page:
     clearTimeout(later);
     state = fromHash(location.hash, choices, axis, data);
     show(panels);
+    // Else what it was turned to before could still be noted in the address.
+    panelShow.reveal(timeline.root);
   };
   let isShown = false;
   let hasMoved = false;
@@ -161,7 +164,6 @@ async function showPage(root: HTMLElement, { main, bar, rest }: Beginning, page:
     hasMoved = true;
     if (isShown) followAddress();
   });
-  const panelShow = new PanelShow(panels, context.columns.src.length);
   shown = makeView(context, state);
   await panelShow.open(shown);
   isShown = true;
@@ -170,7 +172,7 @@ async function showPage(root: HTMLElement, { main, bar, rest }: Beginning, page:
   context.operations.whenChanged(() => {
     if (shown?.matrix === 'waits' && filtersTime(shown.filter)) show([matrix]);
   });
-  addShortcuts(context.tooltip, data.devices.gpus.length > 0);
+  addShortcuts(context.tooltip, data.devices.gpus.length > 0, panelShow.reveal);
   document.documentElement.dataset['ready'] = 'true';
 }
 
@@ -186,7 +188,7 @@ function showMessage(root: HTMLElement, title: string, ...lines: string[]): void
 }
 
 async function open(): Promise<void> {
-  const json = await textOf('uctrace-data');
+  const json = await textOf('uctrace-data', 'uctrace-packed');
   const root = document.getElementById('page')!;
   if (json === '') {
     showMessage(
@@ -200,7 +202,7 @@ async function open(): Promise<void> {
   try {
     const run = readRun(json);
     const beginning = showBeginning(root, run);
-    await paint();
+    await untilPainted();
     await showPage(root, beginning, await readPage(run, await textOf('uctrace-packed')));
   } catch (error) {
     if (!(error instanceof DataError)) throw error;

@@ -43,11 +43,6 @@ export function rowOf(axis: Axis, process: number): number {
   return process === kUnknownProcess ? axis.side - 1 : Math.floor(process / axis.group);
 }
 
-/** rowOf() of each process, that of process p at p + 1. */
-export function rowsOf(axis: Axis): Int32Array {
-  return Int32Array.from({ length: axis.processes + 1 }, (_, at) => rowOf(axis, at - 1));
-}
-
 /** The processes of a row as the half-open range [first, last); the unknown one is [-1, 0). */
 export function processesOf(axis: Axis, row: number): { first: number; last: number } {
   if (axis.hasUnknown && row === axis.side - 1) return { first: kUnknownProcess, last: 0 };
@@ -61,13 +56,20 @@ export interface Ends {
   readonly dst: ArrayLike<number>;
 }
 
-/** values[rowOf(src) * side + rowOf(dst)] = sum of `cellValues` over the cells from src to dst. */
-export function makeMatrix(columns: Ends, axis: Axis, cellValues: Float64Array): Matrix {
-  const { src, dst } = columns;
-  const rows = rowsOf(axis);
+/** Of each cell: rowOf(src) * side + rowOf(dst), where its square has its value in a matrix. */
+export function squaresOf({ src, dst }: Ends, axis: Axis): Int32Array {
+  const rows = Int32Array.from({ length: axis.processes + 1 }, (_, at) => rowOf(axis, at - 1));
+  const squares = new Int32Array(src.length);
+  for (let c = 0; c < squares.length; ++c) squares[c] = rows[src[c]! + 1]! * axis.side + rows[dst[c]! + 1]!;
+  return squares;
+}
+
+/** The value of a square is the sum of `cellValues` over the cells that fall into it. */
+export function makeMatrix(squares: Int32Array, axis: Axis, cellValues: Float64Array): Matrix {
   const values = new Float64Array(axis.side * axis.side);
-  for (let c = 0; c < src.length; ++c) {
-    values[rows[src[c]! + 1]! * axis.side + rows[dst[c]! + 1]!]! += cellValues[c]!;
+  for (let c = 0; c < squares.length; ++c) {
+    const value = cellValues[c]!;
+    if (value !== 0) values[squares[c]!]! += value;
   }
   let max = 0;
   let minPositive = Infinity;
@@ -79,12 +81,10 @@ export function makeMatrix(columns: Ends, axis: Axis, cellValues: Float64Array):
 }
 
 /** The indexes of the cells that fall into one square of the matrix. One scan of the cells. */
-export function cellsAt(columns: Columns, axis: Axis, row: number, column: number): number[] {
-  const { src, dst } = columns;
+export function cellsAt(squares: Int32Array, axis: Axis, { row, column }: Square): number[] {
+  const square = row * axis.side + column;
   const found: number[] = [];
-  for (let c = 0; c < src.length; ++c) {
-    if (rowOf(axis, src[c]!) === row && rowOf(axis, dst[c]!) === column) found.push(c);
-  }
+  for (let c = 0; c < squares.length; ++c) if (squares[c] === square) found.push(c);
   return found;
 }
 

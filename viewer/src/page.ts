@@ -36,14 +36,23 @@ export interface View extends State {
     readonly selection: Selection;
     readonly choice: ActivityChoice;
     readonly activity: Activity;
+    readonly makeActivity: () => Activity;
     readonly density: Float64Array;
+    readonly makeDensity: () => Float64Array;
   };
 }
 
-/** A part of the page: made once, shown again after each choice. */
+/**
+ * A part of the page: made once, shown again after choices. In a page of many cells a panel out of view may be shown later
+ * than others, and never in views that were chosen and left meanwhile (show_panels.ts).
+ */
 export interface Panel {
   readonly root: HTMLElement;
+  /** It costs little, and keys use what is in it wherever the reader is. */
+  readonly neverWaits?: true;
   show(view: View): void;
+  /** Draws now what it has left for later. */
+  finish?(): void;
 }
 
 /** Shows the page in the state that `next` makes of the present one. */

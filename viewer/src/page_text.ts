@@ -1,26 +1,27 @@
 // What `uctrace view` put into the page, also while the browser still reads it.
 
-function isWhole(found: Element | null): boolean {
-  return (found !== null && found.nextElementSibling !== null) || document.readyState !== 'loading';
-}
+const isThere = (id: string | undefined) => id !== undefined && document.getElementById(id) !== null;
 
-/** The text of the element once all of it is there; '' if there is none in the page. */
-export function textOf(id: string): Promise<string> {
-  const find = () => document.getElementById(id);
+/**
+ * The text of the element once all of it is there: the browser has read the page, or has come to the element `after` it. ''
+ * if there is none.
+ */
+export function textOf(id: string, after?: string): Promise<string> {
+  const isWhole = () => document.readyState !== 'loading' || isThere(after);
   return new Promise((done) => {
-    const tell = () => done(find()?.textContent?.trim() ?? '');
-    if (isWhole(find())) return tell();
-    const observer = new MutationObserver(() => {
-      if (!isWhole(find())) return;
+    const tell = () => done(document.getElementById(id)?.textContent?.trim() ?? '');
+    if (isWhole()) {
+      tell();
+      return;
+    }
+    const end = () => {
+      if (!isWhole()) return;
       observer.disconnect();
       document.removeEventListener('readystatechange', end);
       tell();
-    });
-    const end = () => {
-      observer.disconnect();
-      tell();
     };
-    document.addEventListener('readystatechange', end, { once: true });
+    const observer = new MutationObserver(end);
+    document.addEventListener('readystatechange', end);
     observer.observe(document, { childList: true, subtree: true });
   });
 }

@@ -1,14 +1,11 @@
 // The pairs of ranks that carry most: what stands beside the matrix.
 
 import type { Columns } from './columns';
-import { cellValues, type Measure, type Selection } from './filter';
-import { rowsOf, type Matrix, type Square } from './matrix';
+import { addCell, cellValues, noLoad, type CellLoad, type Selection } from './filter';
+import type { Matrix, Square } from './matrix';
 import type { View } from './page';
 
-export interface PairLoad extends Square, Record<Measure, number> {
-  /** Messages whose duration is known. */
-  timed: number;
-}
+export interface PairLoad extends Square, CellLoad {}
 
 export interface LargestPairs {
   /** In order of falling value in the matrix; equal ones by source, then by destination. */
@@ -19,37 +16,25 @@ export interface LargestPairs {
 
 /**
  * The `limit` squares with the largest values above 0. Each measure of a pair is the sum of the
- * selected cells that fall into its square.
+ * selected cells that fall into its square. `squares`: that of each cell.
  */
 export function largestPairs(
   columns: Columns,
   selection: Selection,
+  squares: Int32Array,
   { axis, values }: Matrix,
   limit: number,
 ): LargestPairs {
   const { positive, count } = greatest(values, limit);
   const loads = positive.map((index): PairLoad => {
     const [row, column] = [Math.floor(index / axis.side), index % axis.side];
-    return { row, column, bytes: 0, messages: 0, transfers: 0, wire_bytes: 0, time: 0, timed: 0 };
+    return { row, column, ...noLoad() };
   });
   const loadOf = new Int32Array(values.length).fill(-1);
   positive.forEach((index, at) => (loadOf[index] = at));
-  const rows = rowsOf(axis);
-  const { src, dst, firstTransfer, transferCount, transferWireBytes } = columns;
-  for (let c = 0; c < src.length; ++c) {
-    const load = loads[loadOf[rows[src[c]! + 1]! * axis.side + rows[dst[c]! + 1]!]!];
-    if (!load) continue;
-    if (selection.cells[c]) {
-      load.bytes += columns.bytes[c]!;
-      load.messages += columns.messages[c]!;
-      load.time += columns.time[c]!;
-      load.timed += columns.timed[c]!;
-    }
-    for (let t = firstTransfer[c]!; t < firstTransfer[c + 1]!; ++t) {
-      if (!selection.transfers[t]) continue;
-      load.transfers += transferCount[t]!;
-      load.wire_bytes += transferWireBytes[t]!;
-    }
+  for (let c = 0; c < squares.length; ++c) {
+    const at = loadOf[squares[c]!]!;
+    if (at >= 0) addCell(loads[at]!, columns, selection, c);
   }
   return { pairs: loads, count };
 }

@@ -222,12 +222,13 @@ function withPaths({ steps, classes }: WrittenData): TrafficClass[] {
   }));
 }
 
-function parse<T>(json: string, name: string, read: (value: unknown) => T): T {
+/** `what`: of a reader's words; `name`: of docs/page-data.md. */
+function parse<T>(json: string, what: string, name: string, read: (value: unknown) => T): T {
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw new DataError(`The data is not JSON: ${(error as Error).message}`);
+    throw new DataError(`${what} not JSON: ${(error as Error).message}`);
   }
   try {
     return read(value);
@@ -238,7 +239,7 @@ function parse<T>(json: string, name: string, read: (value: unknown) => T): T {
 
 /** Reads what a page says without its tables. Throws a DataError. */
 export const readRun = (json: string): RunData =>
-  parse(json, 'data', (value) => {
+  parse(json, 'The data is', 'data', (value) => {
     const { steps, ...written } = writtenData(value);
     const data = { ...written, classes: withPaths({ ...written, steps }) };
     checkDevices(data);
@@ -248,7 +249,7 @@ export const readRun = (json: string): RunData =>
 
 /** Reads the tables of a page as well. Throws a DataError; costs one pass over the data. */
 export async function readPage(run: RunData, json: string): Promise<Page> {
-  const read = parse(json, 'data.packed', packed);
+  const read = parse(json, 'The tables are', 'data.packed', packed);
   try {
     const tables = await unpack(read);
     return { data: { ...run, packed: read, cells: readCells(tables, run.classes, run.processes.length) }, tables };

@@ -9,10 +9,16 @@ const kManyCells = 20_000;
 const kPause_ms = 500;
 /** As many pixels above and below the window are as good as in view. */
 const kMargin = 150;
+/** A frame may never come: of a page that nobody sees, or that is hidden meanwhile. */
+const kLongestFrame_ms = 100;
 
-/** A turn of the browser in which it paints; it delays the timers of a page that nobody sees. */
-export async function paint(): Promise<void> {
-  if (!document.hidden) await new Promise((done) => setTimeout(done));
+/** Until the browser has painted what was changed so far, where it paints at all. */
+export function untilPainted(): Promise<void> {
+  if (document.hidden) return Promise.resolve();
+  return new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, kLongestFrame_ms);
+  });
 }
 
 function isNear({ root }: Panel): boolean {
@@ -21,6 +27,7 @@ function isNear({ root }: Panel): boolean {
 }
 
 export class PanelShow {
+  private isOpen = false;
   private view: View | undefined;
   private timer = 0;
   private readonly waiting = new Set<Panel>();
@@ -30,17 +37,17 @@ export class PanelShow {
     private readonly panels: readonly Panel[],
     private readonly cells: number,
   ) {
+    window.addEventListener('beforeprint', () => {
+      for (const panel of panels) {
+        this.showWaiting(panel);
+        panel.finish?.();
+      }
+    });
     if (cells <= kManyCells) return;
-    const watch = new IntersectionObserver(
-      (entries) => {
-        for (const panel of panels) {
-          if (entries.some(({ target, isIntersecting }) => isIntersecting && target === panel.root)) this.showWaiting(panel);
-        }
-      },
-      { rootMargin: `${kMargin}px` },
-    );
+    const watch = new IntersectionObserver(() => this.isOpen && panels.filter(isNear).forEach((panel) => this.showWaiting(panel)), {
+      rootMargin: `${kMargin}px`,
+    });
     for (const { root } of panels) watch.observe(root);
-    window.addEventListener('beforeprint', () => panels.forEach((panel) => this.showWaiting(panel)));
   }
 
   /** What is above is there before what is below; until it ends, nothing can be chosen. */
@@ -53,27 +60,33 @@ export class PanelShow {
         continue;
       }
       panel.show(view);
-      await paint();
+      await untilPainted();
     }
     for (const panel of this.panels) panel.root.inert = this.waiting.has(panel);
+    this.isOpen = true;
     this.showLater();
   }
 
-  show(view: View, changed: readonly Panel[] = this.panels): void {
+  show(view: View, changed: readonly Panel[]): void {
     this.view = view;
+    // Asked before the first is shown: after it, the browser would lay out the page for each answer.
+    const far = changed.filter((panel) => this.mayWait(panel));
+    far.forEach((panel) => this.leaveWaiting(panel));
     for (const panel of changed) {
-      if (this.mayWait(panel)) {
-        this.leaveWaiting(panel);
-      } else {
-        this.waiting.add(panel);
-        this.showWaiting(panel);
-      }
+      if (far.includes(panel)) continue;
+      this.waiting.add(panel);
+      this.showWaiting(panel);
     }
     this.showLater();
   }
 
+  /** The panel around this element shows what is chosen, and can take the focus. */
+  readonly reveal = (element: Element): void => {
+    for (const panel of this.panels) if (panel.root.contains(element)) this.showWaiting(panel);
+  };
+
   private mayWait(panel: Panel): boolean {
-    return this.cells > kManyCells && !isNear(panel);
+    return this.cells > kManyCells && !panel.neverWaits && !isNear(panel);
   }
 
   private leaveWaiting(panel: Panel): void {

@@ -1,12 +1,36 @@
 // The state of the page with everything that the views show of it: computed once for all of them,
 // so that they agree.
 
-import { filtersTime, select, totals } from './filter';
+import { filtersTime, select, totals, type Selection } from './filter';
 import type { Context, View } from './page';
-import { chooseActivity, columnsWithin, density, makeActivity } from './slabs';
+import { chooseActivity, columnsWithin, density, makeActivity, type Activity, type ActivityChoice } from './slabs';
 import type { State } from './state';
 
 export type Selects = Pick<Context, 'data' | 'columns' | 'tables' | 'axis'>;
+
+/** What is made when somebody asks for it, once. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** What is dear is made for a panel that shows it. */
+class AlongTime {
+  constructor(
+    readonly selection: Selection,
+    readonly choice: ActivityChoice,
+    readonly makeActivity: () => Activity,
+    readonly makeDensity: () => Float64Array,
+  ) {}
+
+  get activity(): Activity {
+    return this.makeActivity();
+  }
+
+  get density(): Float64Array {
+    return this.makeDensity();
+  }
+}
 
 /** What does not depend on a part of the state is taken from the view before. */
 export function makeView(context: Selects, state: State, before?: View): View {
@@ -21,20 +45,18 @@ export function makeView(context: Selects, state: State, before?: View): View {
   const isOfAllTimes = columns === context.columns;
   const steady = known?.selection ?? (isOfAllTimes ? selection : select(context.columns, lasting));
   const choice = known?.choice ?? chooseActivity(data, lasting, steady);
+  const sameDensity = before !== undefined && before.measure === state.measure ? known?.makeDensity : undefined;
   return {
     ...state,
     columns,
     selection,
     totals: totals(columns, selection),
-    alongTime: {
-      selection: steady,
+    alongTime: new AlongTime(
+      steady,
       choice,
-      activity: known?.activity ?? makeActivity(data, tables, axis, choice),
-      density:
-        known && before!.measure === state.measure
-          ? known.density
-          : density(tables, axis, steady, state.measure),
-    },
+      known?.makeActivity ?? once(() => makeActivity(data, tables, axis, choice)),
+      sameDensity ?? once(() => density(tables, axis, steady, state.measure)),
+    ),
   };
 }
 

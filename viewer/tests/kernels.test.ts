@@ -6,7 +6,7 @@ import { makeColumns } from '../src/columns';
 import { listContenders, listFunctions, listTransports, tabulate } from '../src/contenders';
 import { kMemoryKinds, type PageData, type Place, type Step, type TrafficClass } from '../src/data';
 import { cellValues, kMeasures, select, totals, type Filter, type Measure } from '../src/filter';
-import { cellsAt, makeAxis, makeMatrix, position, processesOf, valueAt } from '../src/matrix';
+import { cellsAt, makeAxis, makeMatrix, position, processesOf, squaresOf, valueAt } from '../src/matrix';
 import { largestPairs } from '../src/pairs';
 import { makeChoices } from '../src/choices';
 import { cellsOf, columnsOf, pageDataOf, type Cell } from './cells';
@@ -164,7 +164,7 @@ describe('kernels equal their definitions', () => {
   it.each([1024, 3, 1])('matrix of at most %i rows', (maxSide) => {
     for (const { every, columns, selection, oracle } of samples) {
       const axis = makeAxis(columns, maxSide);
-      const matrix = makeMatrix(columns, axis, cellValues(columns, selection, 'bytes'));
+      const matrix = makeMatrix(squaresOf(columns, axis), axis, cellValues(columns, selection, 'bytes'));
       const within = (row: number, process: number) => {
         const { first, last } = processesOf(axis, row);
         return first <= process && process < last;
@@ -172,7 +172,7 @@ describe('kernels equal their definitions', () => {
       const expected = Array.from(matrix.values, (_, index) => {
         const [row, column] = [Math.floor(index / axis.side), index % axis.side];
         const cells = every.filter((c) => within(row, c.src) && within(column, c.dst));
-        expect(cellsAt(columns, axis, row, column)).toHaveLength(cells.length);
+        expect(cellsAt(squaresOf(columns, axis), axis, { row, column })).toHaveLength(cells.length);
         return sum(cells.map((cell) => oracle.value(cell, 'bytes')));
       });
       expect([...matrix.values]).toEqual(expected);
@@ -185,13 +185,13 @@ describe('kernels equal their definitions', () => {
     for (const { every, columns, selection, oracle } of samples) {
       const axis = makeAxis(columns, 3);
       for (const shown of kMeasures) {
-        const matrix = makeMatrix(columns, axis, cellValues(columns, selection, shown));
-        const { pairs, count } = largestPairs(columns, selection, matrix, limit);
+        const matrix = makeMatrix(squaresOf(columns, axis), axis, cellValues(columns, selection, shown));
+        const { pairs, count } = largestPairs(columns, selection, squaresOf(columns, axis), matrix, limit);
         const falling = [...matrix.values].filter((value) => value > 0).sort((a, b) => b - a);
         expect(count).toBe(falling.length);
         expect(pairs.map((pair) => pair[shown])).toEqual(falling.slice(0, limit));
         for (const { row, column, ...loads } of pairs) {
-          const cells = cellsAt(columns, axis, row, column).map((c) => every[c]!);
+          const cells = cellsAt(squaresOf(columns, axis), axis, { row, column }).map((c) => every[c]!);
           for (const measure of kMeasures) {
             expect(loads[measure]).toBe(sum(cells.map((cell) => oracle.value(cell, measure))));
           }
@@ -205,7 +205,7 @@ describe('kernels equal their definitions', () => {
     for (const { every, columns, selection, oracle } of samples) {
       const axis = makeAxis(columns);
       for (let square = 0; square < axis.side ** 2; ++square) {
-        const cells = cellsAt(columns, axis, Math.floor(square / axis.side), square % axis.side);
+        const cells = cellsAt(squaresOf(columns, axis), axis, { row: Math.floor(square / axis.side), column: square % axis.side });
         const transfers = cells
           .flatMap((c) => oracle.transfers(every[c]!))
           .filter(({ count }) => count > 0);

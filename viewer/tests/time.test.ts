@@ -11,7 +11,7 @@ import { kMaxTracks, makeDetails, rowsWithin } from '../src/details';
 import { DataError } from '../src/error';
 import { cellValues, kMeasures, select, totals, type Filter } from '../src/filter';
 import { makeEdges, makeLayout, nodeOfProcess, ringPlaces } from '../src/graph';
-import { makeAxis, makeMatrix } from '../src/matrix';
+import { makeAxis, makeMatrix, squaresOf } from '../src/matrix';
 import { tableOf, unpack } from '../src/packed';
 import {
   counts,
@@ -98,7 +98,7 @@ describe('all views agree under any filter', () => {
       const all = view.totals[measure];
       found += Number(all > 0);
       const values = cellValues(view.columns, view.selection, measure);
-      expect(sum(makeMatrix(view.columns, makeAxis(columns), values).values)).toBe(all);
+      expect(sum(makeMatrix(squaresOf(view.columns, makeAxis(columns)), makeAxis(columns), values).values)).toBe(all);
       // The strip above the timeline, within the chosen time.
       const first = ((filter.from ?? axis.from) - axis.from) / axis.slab;
       const last = ((filter.to ?? endOf(axis)) - axis.from) / axis.slab;

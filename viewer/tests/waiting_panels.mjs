@@ -30,35 +30,47 @@ export async function checkManyCells(context, folder, fill, makeReport) {
   const file = join(folder, 'many.html');
   writeFileSync(file, fill(written(data)));
   const page = await context.newPage();
+  const problems = [];
+  page.on('pageerror', (error) => problems.push(error.message));
   await page.addInitScript(prepare, kPause_ms);
   await page.goto(pathToFileURL(file).href);
   await page.locator('html[data-ready]').waitFor();
   const report = makeReport(page, data);
-  const shows = (id) => page.waitForFunction((id) => !window.busy().includes(id), id);
-  assert.ok(await page.evaluate(() => window.busyWhenReady.includes('graph')), 'the graph has waited');
-
-  await page.locator('#graph').scrollIntoViewIfNeeded();
-  await shows('graph');
-  await report.control('graph-by').selectOption('pair');
-  assert.equal(await graphTotal(report), await total(report), 'shown when the reader comes to it');
-  assert.equal(await page.locator('#graph').evaluate(({ inert }) => inert), false);
-
-  await page.evaluate(() => scrollTo(0, 0));
+  const busy = () => page.evaluate(() => window.busy());
+  const drawn = () => report.control('graph-canvas').evaluate(({ dataset }) => [dataset.drawn, dataset.edges]);
   const values = await report.control('filter-mpi').locator('option').evaluateAll((all) => all.map(({ value }) => value));
-  const choose = (value) => report.control('filter-mpi').selectOption(value);
-  const before = await graphTotal(report);
-  await choose(values[2]);
-  assert.notEqual(await total(report), before, 'the filter changes the total');
-  assert.equal(await graphTotal(report), before, 'a graph out of view waits');
-  assert.ok(await page.evaluate(() => window.busy().includes('graph')), 'and says that it does');
+  const chooseFarAway = async (value) => {
+    await page.evaluate(() => scrollTo(0, 0));
+    const before = await graphTotal(report);
+    await report.control('filter-mpi').selectOption(value);
+    assert.notEqual(await total(report), before, 'the filter changes the total');
+    assert.equal(await graphTotal(report), before, 'a graph out of view waits');
+    assert.ok((await busy()).includes('graph'), 'and says that it does');
+  };
+
+  assert.ok(await page.evaluate(() => window.busyWhenReady.includes('graph')), 'the graph has waited');
+  await page.keyboard.press('g');
+  assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), 'graph-canvas', 'a key goes there');
+  await report.control('graph-by').selectOption('pair');
+  assert.equal(await graphTotal(report), await total(report), 'where it is shown');
+
+  await chooseFarAway(values[2]);
+  await page.locator('#graph').scrollIntoViewIfNeeded();
+  await page.waitForFunction(() => !window.busy().includes('graph'));
+  assert.equal(await graphTotal(report), await total(report), 'shown when the reader comes to it');
+
+  await chooseFarAway(values[1]);
   await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
-  assert.deepEqual(await page.evaluate(() => window.busy()), [], 'a print has all');
+  assert.deepEqual(await busy(), [], 'a print has all');
   assert.equal(await graphTotal(report), await total(report), 'as chosen');
+  const [edges, expected] = await drawn();
+  assert.equal(edges, expected, 'also what a panel out of view draws later');
 
   await page.evaluate(() => (window.neverPauses = false));
-  await choose(values[1]);
+  await chooseFarAway('');
   await page.waitForFunction(() => window.busy().length === 0);
   assert.equal(await graphTotal(report), await total(report), 'shown in a pause');
+  assert.deepEqual(problems, []);
   await page.close();
   console.log(`ok   ${data.cells.length} cells: panels out of view wait for the reader`);
 }

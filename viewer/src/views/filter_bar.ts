@@ -108,6 +108,7 @@ export function makeFilterBar(context: Context, update: Update): Panel {
 
   return {
     root,
+    neverWaits: true,
     show(view) {
       measures.show(view.measure);
       for (const { choice, select } of selects) {

@@ -36,7 +36,10 @@ export interface GraphActions {
 
 export interface GraphCanvas {
   place(layout: GraphLayout): void;
+  /** Later, if nobody sees it now. */
   draw(edges: readonly DrawnEdge[]): void;
+  /** What is left for later, now. */
+  drawWaiting(): void;
   mark(cursor: string | undefined, chosen: readonly string[]): void;
   /** All of it, but no larger than reads well. */
   fit(): void;
@@ -71,6 +74,7 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
     if (!waiting) return;
     const wanted = waiting;
     waiting = undefined;
+    stage.dataset['drawn'] = String(wanted.length);
     graph.batch(() => {
       const ids = new Set(wanted.map(({ id }) => id));
       graph.edges().filter((edge) => !ids.has(edge.id())).remove();
@@ -122,6 +126,7 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
       if (visible) drawWaiting();
       else rest = window.setTimeout(drawWaiting, kRestMs);
     },
+    drawWaiting,
     mark(cursor, chosen) {
       marked = { cursor, chosen };
       if (!waiting) showMarks();
@@ -186,7 +191,6 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
     graph.resize();
     canvas.fit();
   }).observe(stage);
-  window.addEventListener('beforeprint', drawWaiting);
   new IntersectionObserver(
     (seen) => {
       visible = seen[seen.length - 1]!.isIntersecting;

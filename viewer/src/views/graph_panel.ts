@@ -237,5 +237,5 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
   darkScheme.addEventListener('change', () => view && show(view));
 
   canvas.place(layout);
-  return { root, show };
+  return { root, show, finish: canvas.drawWaiting };
 }

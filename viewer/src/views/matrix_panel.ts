@@ -4,7 +4,7 @@
 import { button, element, section } from '../dom';
 import { downloadCanvas, downloadSvg } from '../download';
 import { cellValues } from '../filter';
-import { kMaxSide, makeAxis, makeMatrix, processesOf, type Axis, type Matrix, type Square } from '../matrix';
+import { kMaxSide, makeAxis, makeMatrix, processesOf, squaresOf, type Axis, type Matrix, type Square } from '../matrix';
 import type { Context, Panel, Update, View } from '../page';
 import { kMatrixOf, type MatrixOf } from '../state';
 import { darkScheme, theme } from '../theme';
@@ -25,6 +25,7 @@ const kTooltipLines = 6;
 
 export function makeMatrixPanel(context: Context, update: Update): Panel {
   const axis = makeAxis(context.columns, kMaxSide, context.waits.sums.column('cause').includes(-1));
+  const squares = squaresOf(context.columns, axis);
   const canvas = element('canvas', {
     tabindex: 0,
     role: 'img',
@@ -77,7 +78,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
       mark(next);
     },
   };
-  const list = makePairList(context, axis, actions);
+  const list = makePairList(context, axis, squares, actions);
   const waitList = makeWaitList(context, axis, actions);
   const body = element('div', { class: 'matrix-body' }, scroll, list.root, waitList.root);
   const ofWhat = kMatrixOf.map((matrixOf) =>
@@ -132,7 +133,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     }
     const content = waitCells
       ? describeWaitPair(context, waitCells, axis, square)
-      : describePair(context, view, axis, square, kTooltipLines);
+      : describePair(context, view, axis, squares, square, kTooltipLines);
     if (byKey && tooltip.pinned) tooltip.keep(canvas, marker, ...content);
     else tooltip.show(marker, ...content);
   };
@@ -201,8 +202,8 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
       waitCells =
         next.matrix === 'waits' ? selectWaits(context.data, context.waits, context.operations.singles, next.filter) : undefined;
       matrix = waitCells
-        ? makeMatrix(waitCells, axis, waitCells.ns)
-        : makeMatrix(next.columns, axis, cellValues(next.columns, next.selection, next.measure));
+        ? makeMatrix(squaresOf(waitCells, axis), axis, waitCells.ns)
+        : makeMatrix(squares, axis, cellValues(next.columns, next.selection, next.measure));
       ofWhat.forEach((button, at) => button.setAttribute('aria-pressed', String(kMatrixOf[at] === next.matrix)));
       list.root.hidden = waitCells !== undefined;
       waitList.root.hidden = waitCells === undefined;

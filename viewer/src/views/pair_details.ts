@@ -28,16 +28,17 @@ export function describeEnds({ data }: Context, axis: Axis, { row, column }: Squ
   return `Source ${source} → destination ${destination}`;
 }
 
-/** Of each breakdown the `limit` largest lines are listed, and the sum of the others. */
+/** `squares`: that of each cell. Of each breakdown the `limit` largest lines are listed, and the sum of the others. */
 export function describePair(
   context: Context,
   view: View,
   axis: Axis,
+  squares: Int32Array,
   square: Square,
   limit = Infinity,
 ): HTMLElement[] {
   const { columns } = view;
-  const cells = cellsAt(columns, axis, square.row, square.column);
+  const cells = cellsAt(squares, axis, square);
   const functions = listFunctions(columns, view.selection, cells).map(
     ({ mpi, messages, timed, time, ...load }): Line => ({
       name: mpi ?? kNotKnown,

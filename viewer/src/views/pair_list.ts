@@ -27,7 +27,8 @@ export interface PairList {
   mark(square: Square | undefined): void;
 }
 
-export function makePairList(context: Context, axis: Axis, actions: PairActions): PairList {
+/** `squares`: that of each cell. */
+export function makePairList(context: Context, axis: Axis, squares: Int32Array, actions: PairActions): PairList {
   const heading = element('h3');
   const text = element('p');
   const content = element('div', { class: 'content' });
@@ -35,7 +36,7 @@ export function makePairList(context: Context, axis: Axis, actions: PairActions)
   const rows = new PairRows(actions.point);
 
   const showChosen = (view: View, square: Square) => {
-    const [title, ...details] = describePair(context, view, axis, square);
+    const [title, ...details] = describePair(context, view, axis, squares, square);
     heading.textContent = 'Chosen pair';
     text.replaceChildren(
       title!.textContent,
@@ -48,7 +49,7 @@ export function makePairList(context: Context, axis: Axis, actions: PairActions)
   };
 
   const showLargest = (view: View, matrix: Matrix) => {
-    const { pairs, count } = largestPairs(view.columns, view.selection, matrix, kListedPairs);
+    const { pairs, count } = largestPairs(view.columns, view.selection, squares, matrix, kListedPairs);
     for (const pair of pairs) {
       rows.add(pair, makeRow(context, view, axis, pair, matrix.max, actions.choose));
     }

@@ -3,11 +3,12 @@
 
 import { button, element } from '../dom';
 
-/** `sections`: in the order of the page, each with a heading. */
-export function makeSectionBar(sections: HTMLElement[]): HTMLElement {
+/** `sections`: in the order of the page, each with a heading. `reveal`: makes one ready to take the focus. */
+export function makeSectionBar(sections: HTMLElement[], reveal: (section: Element) => void): HTMLElement {
   const buttons = sections.map((section) => {
     const heading = section.querySelector('h2');
     return button(heading?.textContent ?? section.id, { 'data-section': section.id }, () => {
+      reveal(section);
       section.scrollIntoView({ block: 'start' });
       // So that Tab goes on from there.
       section.tabIndex = -1;

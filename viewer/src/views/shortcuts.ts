@@ -91,13 +91,15 @@ function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
 }
 
-function focus(testId: string): void {
-  const found = document.querySelector<HTMLElement>(`[data-testid="${testId}"]`);
-  found?.focus();
-  found?.scrollIntoView({ block: 'nearest' });
-}
-
-export function addShortcuts(tooltip: Tooltip, hasGpus: boolean): void {
+/** `reveal`: makes an element ready to take the focus. */
+export function addShortcuts(tooltip: Tooltip, hasGpus: boolean, reveal: (element: Element) => void): void {
+  const focus = (testId: string) => {
+    const found = document.querySelector<HTMLElement>(`[data-testid="${testId}"]`);
+    if (!found) return;
+    reveal(found);
+    found.focus();
+    found.scrollIntoView({ block: 'nearest' });
+  };
   const help = makeHelp(hasGpus);
   document.body.append(help);
   const actions: Record<string, () => void> = {
