@@ -59,7 +59,8 @@ export class PanelShow {
         this.leaveWaiting(panel);
         continue;
       }
-      panel.show(view);
+      // The section bar may have led to a panel that waited, where something else was chosen.
+      panel.show(this.view);
       await untilPainted();
     }
     for (const panel of this.panels) panel.root.inert = this.waiting.has(panel);
