@@ -28,6 +28,18 @@ std::optional<bool> is_shuffled(hid_t creation) {
   return std::nullopt;
 }
 
+// HDF5 2 asks for the size of the buffer.
+bool read_packed(hid_t dataset, hsize_t first, std::uint32_t& left_out,
+                 std::vector<std::uint8_t>& packed) {
+#if H5_VERSION_GE(2, 0, 0)
+  std::size_t bytes = packed.size();
+  return H5Dread_chunk2(dataset, H5P_DEFAULT, &first, &left_out, packed.data(), &bytes) >= 0 &&
+         bytes <= packed.size();
+#else
+  return H5Dread_chunk(dataset, H5P_DEFAULT, &first, &left_out, packed.data()) >= 0;
+#endif
+}
+
 }  // namespace
 
 ChunkReader::ChunkReader(hid_t dataset, std::size_t count, std::size_t value_bytes)
@@ -67,9 +79,7 @@ bool ChunkReader::unpack(std::size_t number) {
   }
   std::vector<std::uint8_t> packed(bytes);
   std::uint32_t left_out = 0;
-  if (H5Dread_chunk(dataset_, H5P_DEFAULT, &first, &left_out, packed.data()) < 0 || left_out != 0) {
-    return false;
-  }
+  if (!read_packed(dataset_, first, left_out, packed) || left_out != 0) return false;
   values_.resize(chunk_bytes_);
   return store::unpack_chunk(packed, value_bytes_, shuffled_, values_);
 }
