@@ -34,12 +34,6 @@ Value next_in(const List& list, Value now) {
                                                                  : *std::next(at);
 }
 
-std::string fitted_to(std::size_t width, const std::string& text) {
-  std::ostringstream lines;
-  FittedOutput(lines, width) << text;
-  return lines.str();
-}
-
 // How many lines of a terminal it takes at most: a terminal breaks a line that is too long.
 std::ptrdiff_t lines_of(const std::string& text, std::size_t width) {
   std::ptrdiff_t count = 0;
@@ -142,13 +136,14 @@ class Top {
 
   std::string picture(const live::TopOptions& fitted, bool with_keys) const {
     std::ostringstream text;
-    live::write_top(text, shown(), fitted);
+    FittedOutput lines(text, fitted.width);
+    live::write_top(lines, shown(), fitted);
     if (with_keys) {
-      text << fmt::format(
+      lines << fmt::format(
           "{}q quit, v next table, s sort by: {}, p {}\n", pauses_ ? "PAUSED. " : "",
           fitted.sort ? live::name_of(*fitted.sort) : "as it is", pauses_ ? "go on" : "pause");
     }
-    return fitted_to(fitted.width, text.str());
+    return text.str();
   }
 
   const TopCommand& command_;
