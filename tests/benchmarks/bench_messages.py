@@ -118,6 +118,7 @@ class Contents:
 
     events: float
     uct_events: float
+    clock: str  # "cycle counter", or "system" where the kernel keeps time by something else
     readings: float
     bytes: float
 
@@ -132,12 +133,14 @@ class Contents:
         return Contents(
             events=count("records") / operations,
             uct_events=count("records", "uct_") / operations,
+            clock=found["clock"],
             readings=found["clock_readings"] / operations,
             bytes=count("bytes") / operations,
         )
 
     def floor_ns(self, prices):
-        return self.readings * prices["tick_ns"] + self.bytes * prices["store_ns_per_byte_median"]
+        reading = prices["vdso_ns" if self.clock == "system" else "tick_ns"]
+        return self.readings * reading + self.bytes * prices["store_ns_per_byte_median"]
 
 
 class MessageBenchmarks:
@@ -186,6 +189,7 @@ class MessageBenchmarks:
                 contents[level.key] = Contents.of(
                     self.build, folder_of(self.scratch, level), operations
                 )
+                self.tell_clock(contents[level.key].clock)
             if level is BARE:
                 continue
             targets = self.targets(group, case, level, contents.get(level.key), about)
@@ -196,6 +200,12 @@ class MessageBenchmarks:
         if group == "messages":
             yield from self.differences(case, ns, contents)
         forget(self.scratch, levels)
+
+    def tell_clock(self, clock):
+        note = (f"this kernel does not keep time by the cycle counter, so uctrace reads the system clock: the floors "
+                f"count {self.prices['vdso_ns']:.1f} ns a reading, not {self.prices['tick_ns']:.1f} ns")
+        if clock == "system" and note not in self.notes:
+            self.notes.append(note)
 
     def targets(self, group, case, level, contents, about):
         """Where a rank waits for another, part of the recording costs nothing; what drops records

@@ -24,8 +24,9 @@ def as_line(run):
     log = find(run, group="log")
     parts = []
     if timed is not None:
-        parts.append(f"Recording everything adds {number(timed['added'])} ns to the "
-                     f"{number(timed['bare'])} ns of a receive, send and wait of 8 bytes within a rank")
+        parts.append(f"On a machine whose kernel keeps time by {run['machine']['clock']}, recording everything adds "
+                     f"{number(timed['added'])} ns to the {number(timed['bare'])} ns of a receive, send and wait of "
+                     "8 bytes within a rank")
     if stacks is not None:
         parts.append(f"call stacks {number(stacks['added'])} ns more")
     if solver is not None:

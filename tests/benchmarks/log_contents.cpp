@@ -1,5 +1,5 @@
 // Counts the events of logs: by type how many there are and how many bytes their threads stored for
-// them, and the clock readings that they hold.
+// them, the clock readings that they hold, and the clock that was read.
 //
 // usage: log_contents FOLDER
 //
@@ -74,11 +74,13 @@ class Contents {
     }
     ticks_.clear();  // of one process: lanes of another have the same numbers
     file_bytes_ += log.size_bytes();
+    clock_ = log.page().clock;
   }
 
   void print() const {
-    std::printf("{\"file_bytes\":%llu,\"clock_readings\":%llu,\"types\":{",
+    std::printf("{\"file_bytes\":%llu,\"clock\":\"%s\",\"clock_readings\":%llu,\"types\":{",
                 static_cast<unsigned long long>(file_bytes_),
+                clock_ == Clock::monotonic_raw ? "system" : "cycle counter",
                 static_cast<unsigned long long>(readings_));
     const char* comma = "";
     for (const auto& [name, type] : types_) {
@@ -101,6 +103,7 @@ class Contents {
   std::map<std::string, Type> types_;
   std::map<std::uint16_t, std::vector<std::uint64_t>> ticks_;
   std::uint64_t readings_ = 0, file_bytes_ = 0;
+  Clock clock_{};  // the same in all processes of a host
 };
 
 }  // namespace

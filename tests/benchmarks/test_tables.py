@@ -4,6 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from bench_messages import Contents
 from documents import put_into
 from rows import Target, least, middle
 from tables import as_text, counts_of_targets, judged_targets, targets_table
@@ -58,6 +59,14 @@ class Targets(unittest.TestCase):
         self.assertIn("note: a note", text)
 
 
+class Floors(unittest.TestCase):
+    def test_a_reading_costs_what_the_clock_that_was_read_costs(self):
+        prices = {"tick_ns": 10, "vdso_ns": 25, "store_ns_per_byte_median": 0.5}
+        floor = lambda clock: Contents(events=1, uct_events=1, clock=clock, readings=2, bytes=64).floor_ns(prices)
+        self.assertEqual(floor("cycle counter"), 2 * 10 + 32)
+        self.assertEqual(floor("system"), 2 * 25 + 32)
+
+
 class Documents(unittest.TestCase):
     def put(self, text, *rows):
         with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +78,8 @@ class Documents(unittest.TestCase):
     def test_only_what_is_between_marks_changes(self):
         text = "before\n<!-- bench: line -->\nold\n<!-- bench: end -->\nafter\n"
         found = self.put(text, *Targets.rows)
-        self.assertTrue(found.startswith("before\n<!-- bench: line -->\nRecording everything adds 95.0 ns"))
+        self.assertTrue(found.startswith("before\n<!-- bench: line -->\nOn a machine whose kernel keeps time by x, "
+                                         "recording everything adds 95.0 ns to the 60.0 ns"))
         self.assertTrue(found.endswith("\n<!-- bench: end -->\nafter\n"))
         self.assertNotIn("old", found)
         self.assertEqual(self.put(found, *Targets.rows), found)
