@@ -191,7 +191,9 @@ void Grammar::add_waits() {
             "Rows of each table [10 of delays and of the critical path, else all]");
   WaitsFilter& filter = waits_.filter;
   add_list(verb, "--rank", filter.rank, "Ranks that waited, or were waited for");
+  add_list(verb, "--host", filter.host, "Hosts of these");
   add_list(verb, "--comm", filter.comm, "Communicators, by either of their names");
+  add_list(verb, "--mpi", filter.mpi, "MPI functions that waited");
   add_list(verb, "--kind", filter.kind, "Kinds of waits")
       ->check(one_of("--kind", names_of_all<kAllWaitKinds>()));
   add_time(verb, "--from", filter.from_ns, "Waits that begin at TIME of the run or later");

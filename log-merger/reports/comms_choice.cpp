@@ -1,7 +1,7 @@
 #include "log-merger/reports/comms_choice.hpp"
 
-#include "log-merger/summaries/facets.hpp"
 #include "log-merger/summaries/filter.hpp"
+#include "log-merger/summaries/names.hpp"
 
 namespace uctrace {
 
@@ -9,23 +9,11 @@ CommsChoice::CommsChoice(const RowSource& source, const CommsFilter& filter)
     : run_(source.run()), from_ns_(filter.from_ns), to_ns_(filter.to_ns) {
   require_span(from_ns_, to_ns_);
   const Run& run = source.run();
-  std::multimap<std::string, std::int32_t> comms, ranks, hosts;
-  for (std::size_t i = 0; i < run.communicators.size(); ++i) {
-    const Communicator& comm = run.communicators[i];
-    comms.emplace(run.texts[comm.name], static_cast<std::int32_t>(i));
-    if (comm.user_name != kNoText && comm.user_name != comm.name) {
-      comms.emplace(run.texts[comm.user_name], static_cast<std::int32_t>(i));
-    }
-  }
+  RowsByName comms = communicators_by_name(run);
   comms.emplace("-", -1);
   comms_ = choose(filter.comm, "comm", comms);
-  const Labels labels(run);
-  for (std::size_t i = 0; i < run.processes.size(); ++i) {
-    ranks.emplace(labels.of_processes()[i], static_cast<std::int32_t>(i));
-    hosts.emplace(run.texts[run.processes[i].host], static_cast<std::int32_t>(i));
-  }
-  processes_ = choose(filter.rank, "rank", ranks);
-  if (const auto on_hosts = choose(filter.host, "host", hosts)) {
+  processes_ = choose(filter.rank, "rank", processes_by_rank(run));
+  if (const auto on_hosts = choose(filter.host, "host", processes_by_host(run))) {
     if (processes_) {
       std::erase_if(*processes_,
                     [&](std::int32_t process) { return !on_hosts->contains(process); });
@@ -34,11 +22,7 @@ CommsChoice::CommsChoice(const RowSource& source, const CommsFilter& filter)
     }
   }
   if (!filter.mpi.empty()) {
-    std::multimap<std::string, TextId> functions;
-    for (const TextId id : Facets(source).texts({FacetOf::called})) {
-      functions.emplace(run.texts[id], id);
-    }
-    functions_ = choose(filter.mpi, "mpi", functions);
+    functions_ = choose(filter.mpi, "mpi", called_functions_by_name(source));
   }
   if (!filter.kind.empty()) kinds_ = std::set<std::string>(filter.kind.begin(), filter.kind.end());
 }

@@ -18,10 +18,12 @@ namespace uctrace {
 enum class WaitsBy : std::uint8_t { all, pair, rank, call_site, call_path, comm, time, kind };
 
 struct WaitsFilter {
-  std::vector<std::string> rank;                // that waited, or was waited for
-  std::vector<std::string> comm;                // names of either kind
-  std::vector<std::string> kind;                // names of WaitKind
-  std::optional<std::uint64_t> from_ns, to_ns;  // waits that begin in [from, to)
+  std::vector<std::string> rank = {};                     // that waited, or was waited for
+  std::vector<std::string> host = {};                     // of either of these
+  std::vector<std::string> comm = {};                     // names of either kind
+  std::vector<std::string> mpi = {};                      // functions that waited
+  std::vector<std::string> kind = {};                     // names of WaitKind
+  std::optional<std::uint64_t> from_ns = {}, to_ns = {};  // waits that begin in [from, to)
 };
 
 struct WaitsOptions {

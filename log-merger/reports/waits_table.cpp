@@ -11,6 +11,7 @@
 #include "log-merger/reports/waits.hpp"
 #include "log-merger/summaries/call_paths.hpp"
 #include "log-merger/summaries/filter.hpp"
+#include "log-merger/summaries/names.hpp"
 
 namespace uctrace {
 
@@ -101,38 +102,48 @@ class Choice {
   Choice(const RowSource& source, const WaitsFilter& filter) : filter_(filter) {
     require_span(filter.from_ns, filter.to_ns);
     const Run& run = source.run();
-    std::multimap<std::string, std::int32_t> ranks, comms, kinds;
-    const Labels labels(run);
-    for (std::size_t i = 0; i < run.processes.size(); ++i) {
-      ranks.emplace(labels.of_processes()[i], static_cast<std::int32_t>(i));
-    }
-    for (std::size_t i = 0; i < run.communicators.size(); ++i) {
-      const Communicator& comm = run.communicators[i];
-      comms.emplace(run.texts[comm.name], static_cast<std::int32_t>(i));
-      if (comm.user_name != kNoText && comm.user_name != comm.name) {
-        comms.emplace(run.texts[comm.user_name], static_cast<std::int32_t>(i));
-      }
-    }
+    RowsByName kinds;
     for (const WaitKind kind : kAllWaitKinds) {
       kinds.emplace(name_of(kind), static_cast<std::int32_t>(kind));
     }
-    ranks_ = choose(filter.rank, "rank", ranks);
-    comms_ = choose(filter.comm, "comm", comms);
+    ranks_ = choose(filter.rank, "rank", processes_by_rank(run));
+    hosts_ = choose(filter.host, "host", processes_by_host(run));
+    comms_ = choose(filter.comm, "comm", communicators_by_name(run));
     kinds_ = choose(filter.kind, "kind", kinds);
+    if (!filter.mpi.empty()) choose_calls(source);
   }
 
   bool accepts(const Wait& wait) const {
     const auto start = static_cast<std::uint64_t>(std::max<std::int64_t>(0, wait.t_start_ns));
-    return (!ranks_ || ranks_->contains(static_cast<std::int32_t>(wait.process)) ||
-            ranks_->contains(wait.cause_process)) &&
+    return has_end_in(ranks_, wait) && has_end_in(hosts_, wait) &&
            (!comms_ || comms_->contains(wait.communicator)) &&
            (!kinds_ || kinds_->contains(static_cast<std::int32_t>(wait.kind))) &&
+           (filter_.mpi.empty() || calls_[static_cast<std::size_t>(wait.call)]) &&
            start >= filter_.from_ns.value_or(0) && start < filter_.to_ns.value_or(UINT64_MAX);
   }
 
  private:
+  using Chosen = std::optional<std::set<std::int32_t>>;
+
+  // Who waited, or was waited for.
+  static bool has_end_in(const Chosen& processes, const Wait& wait) {
+    return !processes || processes->contains(static_cast<std::int32_t>(wait.process)) ||
+           processes->contains(wait.cause_process);
+  }
+
+  // Waits are by process and do not have the functions of their calls: a bit for each call.
+  void choose_calls(const RowSource& source) {
+    const std::set<TextId> chosen = *choose(filter_.mpi, "mpi", called_functions_by_name(source));
+    calls_.reserve(source.count<MpiCallRow>());
+    for_each_row(source, Wanted<MpiCallRow>{&MpiCallRow::function},
+                 [&](const MpiCallRow& call, std::size_t) {
+                   calls_.push_back(chosen.contains(call.function));
+                 });
+  }
+
   const WaitsFilter& filter_;
-  std::optional<std::set<std::int32_t>> ranks_, comms_, kinds_;
+  Chosen ranks_, hosts_, comms_, kinds_;
+  std::vector<bool> calls_;  // which are chosen; empty where none are asked for
 };
 
 // A message that a wait was for. They are looked at in their own order: waits are by process,

@@ -10,6 +10,7 @@
 
 #include "event-log/reader/error.hpp"
 #include "log-merger/summaries/filter.hpp"
+#include "log-merger/summaries/names.hpp"
 
 namespace uctrace {
 
@@ -25,12 +26,7 @@ std::int64_t divided(std::int64_t ns, double factor) {
 
 std::set<std::int32_t> processes_named(const Run& run, const std::vector<std::string>& ranks,
                                        const char* option) {
-  const Labels labels(run);
-  std::multimap<std::string, std::int32_t> known;
-  for (std::size_t i = 0; i < run.processes.size(); ++i) {
-    known.emplace(labels.of_processes()[i], static_cast<std::int32_t>(i));
-  }
-  return choose(ranks, option, known).value_or(std::set<std::int32_t>());
+  return choose(ranks, option, processes_by_rank(run)).value_or(std::set<std::int32_t>());
 }
 
 using Thread = std::pair<std::uint32_t, std::uint16_t>;  // process and lane

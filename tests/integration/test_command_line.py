@@ -209,7 +209,15 @@ def waits_are_chosen_and_told_apart(data):
     begin = by_time[-1]["from_ns"]
     later = rows("waits", data, "--by", "time", "--interval", "1ms", "--from", f"{begin}ns")
     check_equal(later, [row for row in by_time if row["from_ns"] >= begin], "waits --from")
+    functions = {row["op"] for row in rows("comms", data)}
+    of_function = {name: rows("waits", data, "--by", "kind", "--mpi", name) for name in functions}
+    for kind in {row["kind"] for row in each}:
+        check_equal(sum(row["time_ns"] for of in of_function.values() for row in of if row["kind"] == kind),
+                    sum(row["time_ns"] for row in each if row["kind"] == kind), f"waits of {kind} by --mpi")
+    check(any(not of for of in of_function.values()), f"waits of every function: {sorted(of_function)}")
     refused(["waits", data, "--kind", "nonsense"], "late_sender")
+    refused(["waits", data, "--mpi", "MPI_Bariver"], "did you mean")
+    refused(["waits", data, "--host", "nowhere"], "this run has")
 
 
 def messages_are_sorted(data):

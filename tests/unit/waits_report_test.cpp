@@ -86,12 +86,18 @@ struct TwoRanks {
     add_wait(WaitKind::wait_finalize, finalize, end, 7).unknown_ns = 1;
   }
 
-  Json told(WaitsBy by, std::uint64_t interval_ns = 1) {
+  Json told(WaitsBy by, std::uint64_t interval_ns = 1, const WaitsFilter& filter = {}) {
     WaitsOptions options;
     options.format = Format::json;
     options.by = by;
     options.interval_ns = interval_ns;
-    return to_json(waits_table(run, {}, options));
+    return to_json(waits_table(run, filter, options));
+  }
+
+  std::vector<std::string> kinds_of(const WaitsFilter& filter) {
+    std::vector<std::string> kinds;
+    for (const Json& row : told(WaitsBy::kind, 1, filter)) kinds.push_back(row["kind"]);
+    return kinds;
   }
 
   std::string text(const WaitsOptions& options = {}) {
@@ -174,6 +180,29 @@ TEST_CASE("stacks that lead to one call site are one row of delays and of the cr
   CHECK(told["critical_path"][0]["work_ns"] == 70);
   CHECK(told["critical_path"][0]["mpi_ns"] == 2);
   CHECK(job.text().find("coming late to MPI_Barrier at solve (solver.c:10)") != std::string::npos);
+}
+
+TEST_CASE("waits are chosen by the function that waited and by the hosts of both ends") {
+  TwoRanks job;
+  job.add_waits();
+  using Kinds = std::vector<std::string>;
+  CHECK(job.kinds_of({.mpi = {"MPI_Recv"}}) == Kinds{"late_sender"});
+  CHECK(job.kinds_of({.mpi = {"MPI_Barrier", "MPI_Recv"}}) ==
+        Kinds{"late_sender", "wait_barrier", "barrier_completion"});
+  CHECK(job.kinds_of({.mpi = {"MPI_Send"}}).empty());  // it was late, and did not wait
+  CHECK_THROWS_WITH(job.kinds_of({.mpi = {"MPI_Rceive"}}), doctest::Contains("MPI_Recv"));
+
+  CHECK(job.kinds_of({.host = {"node"}}).size() == 4);
+  Process& third = job.run.processes.emplace_back(job.run.processes[1]);
+  third.rank = 2;
+  third.host = job.run.texts.intern("elsewhere");
+  CHECK(job.kinds_of({.host = {"elsewhere"}}).empty());
+  job.run.waits[0].cause_process = 2;
+  job.run.waits[1].process = 2;
+  CHECK(job.kinds_of({.host = {"elsewhere"}}) == Kinds{"late_sender", "wait_barrier"});
+  CHECK(job.kinds_of({.rank = {"1"}, .host = {"elsewhere"}}) ==
+        Kinds{"late_sender"});  // each of both ends
+  CHECK_THROWS_WITH(job.kinds_of({.host = {"nowhere"}}), doctest::Contains("this run has"));
 }
 
 TEST_CASE("rows of waits tell what they tell apart, and completions stand behind what waited") {
