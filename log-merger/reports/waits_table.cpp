@@ -118,7 +118,7 @@ class Choice {
     return has_end_in(ranks_, wait) && has_end_in(hosts_, wait) &&
            (!comms_ || comms_->contains(wait.communicator)) &&
            (!kinds_ || kinds_->contains(static_cast<std::int32_t>(wait.kind))) &&
-           (filter_.mpi.empty() || calls_[static_cast<std::size_t>(wait.call)]) &&
+           (filter_.mpi.empty() || is_of_chosen(wait.call)) &&
            start >= filter_.from_ns.value_or(0) && start < filter_.to_ns.value_or(UINT64_MAX);
   }
 
@@ -129,6 +129,10 @@ class Choice {
   static bool has_end_in(const Chosen& processes, const Wait& wait) {
     return !processes || processes->contains(static_cast<std::int32_t>(wait.process)) ||
            processes->contains(wait.cause_process);
+  }
+
+  bool is_of_chosen(std::int64_t call) const {
+    return call >= 0 && calls_[static_cast<std::size_t>(call)];
   }
 
   // Waits are by process and do not have the functions of their calls: a bit for each call.
