@@ -53,12 +53,18 @@ class Original : public OriginalBase {
   using OriginalBase::OriginalBase;
 
   Function get(const void* caller) {
-    void* global = global_.load(std::memory_order_acquire);
-    if (global != nullptr && locals_.load(std::memory_order_relaxed) == 0 &&
-        !callers_differ.load(std::memory_order_relaxed)) [[likely]] {
-      return reinterpret_cast<Function>(global);
+    if (Function known = get_known(); known != nullptr) [[likely]] {
+      return known;
     }
     return reinterpret_cast<Function>(find(caller));
+  }
+
+  // The same without a search; nullptr: there has to be one.
+  Function get_known() const {
+    void* global = global_.load(std::memory_order_acquire);
+    const bool for_all = locals_.load(std::memory_order_relaxed) == 0 &&
+                         !callers_differ.load(std::memory_order_relaxed);
+    return for_all ? reinterpret_cast<Function>(global) : nullptr;
   }
 };
 

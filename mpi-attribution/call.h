@@ -256,6 +256,10 @@ extern const unsigned uctrace_mpi_flavour_count;
 // Whether calls are to be measured. Set once, before the first original becomes visible.
 extern bool uctrace_mpi_recording;
 
+// Whether calls are counted and nothing else, in a world that is described: those of the commonest
+// classes take a shorter way then. Accessed with __atomic builtins.
+extern bool uctrace_mpi_only_counts;
+
 // Whether variables are offered through MPI_T beside those of the library (tool_calls.cpp); set as
 // uctrace_mpi_recording is.
 extern bool uctrace_mpi_offers_variables;
@@ -325,6 +329,11 @@ void uctrace_mpi_leave_init(const UctraceCall* call);
 void uctrace_mpi_leave_finalize(const UctraceCall* call);
 void uctrace_mpi_leave_session_making(const UctraceMade* made);
 void uctrace_mpi_leave_session_finalize(const UctraceSession* session);
+
+// The shorter way: a call that sends nothing by itself, and one that sends a message, of which they
+// look at function, result, scope and the half.
+void uctrace_mpi_count_call(unsigned function);
+void uctrace_mpi_count_send(const UctraceMessage* message);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/fork_lock.hpp"
 #include "mpi-attribution/children.hpp"
@@ -265,6 +266,7 @@ void describe_world(std::uint16_t function) {
   if (world_by.load(std::memory_order_relaxed) != WorldBy::init && is_initialised()) {
     describe_initialised_world(function);
     world_by.store(WorldBy::init, std::memory_order_release);
+    __atomic_store_n(&uctrace_mpi_only_counts, log::counts_only(), __ATOMIC_RELAXED);
   }
 }
 

@@ -63,7 +63,7 @@ CountedAs kind_of_function(std::string_view name) {
   return CountedAs::other;
 }
 
-std::uint64_t bytes_of(const UctraceHalf& half, const UctraceCall& call) {
+UCTRACE_HOT inline std::uint64_t bytes_of(const UctraceHalf& half, const UctraceCall& call) {
   const std::int64_t count = count_of(half.count, call);
   const Handle datatype = library.handle(half.datatype);
   if (count <= 0 || datatype == library.datatype_null) return 0;
@@ -75,7 +75,7 @@ std::uint64_t peer_in(const CountedComm* comm, std::int32_t rank) {
   return comm != nullptr ? comm->peer(rank) : log::kUnknownPeer;
 }
 
-std::uint64_t peer_of_message(const UctraceCall& call, std::int32_t rank) {
+UCTRACE_HOT inline std::uint64_t peer_of_message(const UctraceCall& call, std::int32_t rank) {
   const Handle comm = library.handle(call.scope);
   if (comm == library.comm_world) return static_cast<std::uint32_t>(rank);
   return peer_in(counted_comm(comm), rank);
@@ -83,6 +83,13 @@ std::uint64_t peer_of_message(const UctraceCall& call, std::int32_t rank) {
 
 void count_function(const UctraceCall& call, std::uint64_t bytes) {
   log::count(CounterKind::mpi_function, function_of(call), bytes);
+}
+
+// A call that sent one message to this peer.
+UCTRACE_HOT inline void count_sent(const UctraceMessage& message, std::int32_t peer) {
+  const UctraceCall& call = message.call;
+  log::count_both(CounterKind::mpi_function, function_of(call), CounterKind::external,
+                  peer_of_message(call, peer), bytes_of(message.half, call));
 }
 
 void start(Handle request) {
@@ -132,11 +139,12 @@ void count_message(const UctraceMessage& message, std::int32_t peer) {
     }
     return;
   }
-  const std::uint64_t bytes = bytes_of(message.half, call);
   if (as == CountedAs::send) {
-    count_function(call, bytes);
-    log::count(CounterKind::external, peer_of_message(call, peer), bytes);
-  } else if (as == CountedAs::persistent) {
+    count_sent(message, peer);
+    return;
+  }
+  const std::uint64_t bytes = bytes_of(message.half, call);
+  if (as == CountedAs::persistent) {
     count_function(call, 0);
     keep_persistent(call, {peer_of_message(call, peer), bytes});
   } else {
@@ -310,3 +318,23 @@ void count_collective(const UctraceCollective& collective) {
 }
 
 }  // namespace uctrace::mpi
+
+using namespace uctrace::mpi;
+
+extern "C" void uctrace_mpi_count_call(unsigned function) {
+  describe(function);
+  uctrace::log::in_programs_send = false;
+  uctrace::log::count(uctrace::log::CounterKind::mpi_function, function, 0);
+}
+
+extern "C" void uctrace_mpi_count_send(const UctraceMessage* message) {
+  const UctraceCall& call = message->call;
+  describe(function_of(call));
+  uctrace::log::in_programs_send = false;
+  const std::int32_t peer = as_int(message->half.peer);
+  if (succeeded(call) && peer >= 0) {  // MPI_PROC_NULL is negative in every library
+    count_sent(*message, peer);
+  } else {
+    count_function(call, 0);
+  }
+}

@@ -228,6 +228,50 @@ WRAPPER_EXPORT Word {function.name}({', '.join(parameters) or 'void'}) {{
 """
 
 
+# Classes of functions of which only the call is counted, whatever it returns.
+COUNTED_AS_CALLS = ("receive", "probe", "wait", "test", "wait_all", "wait_any", "wait_some",
+                    "test_all", "test_any", "test_some")
+
+
+def is_counted_shortly(function):
+    """Whether it has a shorter way while calls are only counted. What makes a persistent request has none."""
+    return (function.kind in (*COUNTED_AS_CALLS, "send")
+            and not function.name.removesuffix("_c").endswith("_init"))
+
+
+def counted_wrapper(function, number, name, entry):
+    """That shorter way, as a function in C."""
+    if not is_counted_shortly(function):
+        return ""
+    names = [f"a{i}" for i in range(len(function.roles))]
+    sends = function.kind == "send"
+    guard = f"LEAVE_BY(count_call) const unsigned guard = {number}"
+    call = f"((Function{len(names)})original)({', '.join(names)})"
+    if sends:
+        fields = (f".head = {record_head(function, number)}, .result = (Word)kUctraceNotReturned, "
+                  f".scope = {function.argument('comm')}")
+        if function.has_big_counts:
+            fields += ", .big_counts = true"
+        guard = (f"LEAVE_BY(count_send) UctraceMessage guard = {{.call = {{{fields}}}, "
+                 f".half = {half(function)}}}")
+    return f"""WRAPPER_COUNTED Word counted_{name}({', '.join(f'Word {each}' for each in names)}) {{
+  void* original = original_of({number}, {entry}, WRAPPER_CALLER);
+  if (!is_outermost()) return {call};
+  {guard};
+  enter_counted({'true' if sends else 'false'});
+  return {'guard.call.result = ' if sends else ''}{call};
+}}
+"""
+
+
+def turn_off(function, name, condition=""):
+    """Where a wrapper turns off to its shorter way."""
+    if not is_counted_shortly(function):
+        return ""
+    arguments = ", ".join(f"a{i}" for i in range(len(function.roles)))
+    return f"  if (only_counts(){condition}) return counted_{name}({arguments});\n"
+
+
 def wrapper(function, number):
     shape = SHAPES[function.kind]
     if function.kind == "tool":
@@ -254,12 +298,12 @@ def wrapper(function, number):
   enter_{shape.enter}(&{entered});
   return {call}.result = {original};
 }}
-WRAPPER_EXPORT Word {mpi}({parameters or 'void'}) {{
-  void* original = original_of({number}, kUctraceMpi, WRAPPER_CALLER);
+{counted_wrapper(function, number, function.name, 'kUctraceMpi')}WRAPPER_EXPORT Word {mpi}({parameters or 'void'}) {{
+{turn_off(function, function.name)}  void* original = original_of({number}, kUctraceMpi, WRAPPER_CALLER);
   return is_measured() ? {measured} : {original};
 }}
-WRAPPER_EXPORT Word {pmpi}({parameters or 'void'}) {{
-  void* original = original_of({number}, kUctracePmpi, WRAPPER_CALLER);
+{counted_wrapper(function, number, 'P' + function.name, 'kUctracePmpi')}WRAPPER_EXPORT Word {pmpi}({parameters or 'void'}) {{
+{turn_off(function, 'P' + function.name, ' && uctrace_mpi_called_by_binding(WRAPPER_CALLER)')}  void* original = original_of({number}, kUctracePmpi, WRAPPER_CALLER);
   return is_measured() && uctrace_mpi_called_by_binding(WRAPPER_CALLER) ? {measured} : {original};
 }}
 """

@@ -18,6 +18,7 @@
 
 extern "C" {
 constinit bool uctrace_mpi_recording = false;
+constinit bool uctrace_mpi_only_counts = false;
 constinit bool uctrace_mpi_offers_variables = false;
 }
 

@@ -20,9 +20,10 @@ static __thread uintptr_t measured_frame __attribute__((tls_model("initial-exec"
 
 WRAPPER_INLINE uintptr_t frame_of_wrapper(void) { return (uintptr_t)__builtin_dwarf_cfa(); }
 
-WRAPPER_INLINE bool is_measured(void) {
-  return uctrace_mpi_recording && (measured_frame == 0 || frame_of_wrapper() >= measured_frame);
+WRAPPER_INLINE bool is_outermost(void) {
+  return measured_frame == 0 || frame_of_wrapper() >= measured_frame;
 }
+WRAPPER_INLINE bool is_measured(void) { return uctrace_mpi_recording && is_outermost(); }
 
 WRAPPER_INLINE void* original_of(unsigned function, UctraceEntry entry, const void* caller) {
   void* original =
@@ -82,6 +83,29 @@ WRAPPER_INLINE void leave_probed_receive(const UctraceProbedReceive* receive) {
 }
 WRAPPER_INLINE void leave_unrecorded(const UctraceCall* call) {
   (void)call;
+  measured_frame = 0;
+}
+
+// The shorter way of calls that are only counted (docs/internals.md). It is no part of the wrapper
+// that measures: that one saves registers first.
+#define WRAPPER_COUNTED static __attribute__((noinline))
+
+extern __thread bool uctrace_in_programs_send
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+WRAPPER_INLINE bool only_counts(void) {
+  return __builtin_expect(__atomic_load_n(&uctrace_mpi_only_counts, __ATOMIC_RELAXED), 0);
+}
+WRAPPER_INLINE void enter_counted(bool sends) {
+  measured_frame = frame_of_wrapper();
+  uctrace_in_programs_send = sends;
+}
+WRAPPER_INLINE void count_call(const unsigned* function) {
+  uctrace_mpi_count_call(*function);
+  measured_frame = 0;
+}
+WRAPPER_INLINE void count_send(const UctraceMessage* message) {
+  uctrace_mpi_count_send(message);
   measured_frame = 0;
 }
 

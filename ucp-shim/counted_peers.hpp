@@ -17,16 +17,18 @@ std::uint64_t peer_of(ucp_ep_h endpoint);
 
 inline bool counts_operations() { return log::counts() && layer_on(); }
 
+// What a point-to-point call of the program sends is counted where MPI was called.
+inline bool is_counted_by_mpi(ucp_tag_t tag) {
+  return log::in_programs_send && log::has_tag_rule() && log::is_programs_message(tag);
+}
+
 // Each counts an operation that did not fail at once, and returns its result.
 
-// What a point-to-point call of the program sends is counted where MPI was called.
 inline ucs_status_ptr_t count_tag_send(ucs_status_ptr_t result, ucp_ep_h endpoint, ucp_tag_t tag,
                                        std::uint64_t bytes) {
-  if (UCS_PTR_IS_ERR(result)) return result;
-  const bool of_mpi = log::has_tag_rule();
-  if (of_mpi && log::is_programs_message(tag) && log::in_programs_send) return result;
-  log::count(of_mpi ? log::CounterKind::internal : log::CounterKind::external, peer_of(endpoint),
-             bytes);
+  if (UCS_PTR_IS_ERR(result) || is_counted_by_mpi(tag)) return result;
+  log::count(log::has_tag_rule() ? log::CounterKind::internal : log::CounterKind::external,
+             peer_of(endpoint), bytes);
   return result;
 }
 

@@ -139,6 +139,11 @@ using log::UcpFunction;
 
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void* buffer, size_t count,
                                                  ucp_tag_t tag, const ucp_request_param_t* param) {
+  if (log::counts_only() && ucp::is_counted_by_mpi(tag)) {
+    if (auto* known = ucp::original_ucp_tag_send_nbx.get_known()) {
+      return known(ep, buffer, count, tag, param);
+    }
+  }
   return ucp::send(ucp::original_ucp_tag_send_nbx.get(UCTRACE_CALLER),
                    ucp::name_for(UcpFunction::tag_send_nbx), ep, buffer, count, tag, param);
 }
@@ -153,6 +158,11 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void* b
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void* buffer, size_t count,
                                                  ucp_tag_t tag, ucp_tag_t mask,
                                                  const ucp_request_param_t* param) {
+  if (log::counts_only()) {
+    if (auto* known = ucp::original_ucp_tag_recv_nbx.get_known()) {
+      return known(worker, buffer, count, tag, mask, param);
+    }
+  }
   auto* original = ucp::original_ucp_tag_recv_nbx.get(UCTRACE_CALLER);
   return ucp::receive(ucp::name_for(UcpFunction::tag_recv_nbx),
                       {worker, buffer, count, tag, mask, 0}, param, UCTRACE_CALLER,

@@ -95,10 +95,10 @@ std::size_t pack_and_capture(void* destination, void* argument) {
   return length;
 }
 
-}  // namespace
-
-ucs_status_t am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header, const void* payload,
-                      unsigned length) {
+// Neither is a part of the other: what is recorded needs registers to be saved and room for a
+// header.
+[[gnu::noinline]] ucs_status_t record_am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header,
+                                               const void* payload, unsigned length) {
   Post post(ep->iface, ep, UctOp::am_short);
   if (post.passes_through()) {
     return post.original().ep_am_short(ep, id, header, payload, length);
@@ -122,6 +122,21 @@ ucs_status_t am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header, const 
                             .header = words});
 }
 
+[[gnu::noinline]] ucs_status_t count_am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header,
+                                              const void* payload, unsigned length) {
+  CountedPost post(ep->iface, ep, UctOp::am_short);
+  const ucs_status_t status = post.original().ep_am_short(ep, id, header, payload, length);
+  return post.done(status, sizeof header + length);
+}
+
+}  // namespace
+
+ucs_status_t am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header, const void* payload,
+                      unsigned length) {
+  return log::counts_only() ? count_am_short(ep, id, header, payload, length)
+                            : record_am_short(ep, id, header, payload, length);
+}
+
 ucs_status_t am_short_iov(uct_ep_h ep, std::uint8_t id, const uct_iov_t* iov, std::size_t count) {
   Post post(ep->iface, ep, UctOp::am_short_iov);
   const std::uint64_t bytes = total_bytes(iov, count);
@@ -137,6 +152,11 @@ ucs_status_t am_short_iov(uct_ep_h ep, std::uint8_t id, const uct_iov_t* iov, st
 
 ssize_t am_bcopy(uct_ep_h ep, std::uint8_t id, uct_pack_callback_t pack, void* argument,
                  unsigned flags) {
+  if (log::counts_only()) {
+    CountedPost post(ep->iface, ep, UctOp::am_bcopy);
+    const ssize_t length = post.original().ep_am_bcopy(ep, id, pack, argument, flags);
+    return post.done(length, length_or_none(length));
+  }
   Post post(ep->iface, ep, UctOp::am_bcopy);
   if (post.passes_through()) {
     return post.original().ep_am_bcopy(ep, id, pack, argument, flags);

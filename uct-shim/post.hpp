@@ -51,6 +51,13 @@ void on_completion(uct_completion_t* own);
 // The end of an operation, as a record of its own.
 void record_completion(log::Lane& lane, log::Id operation, ucs_status_t status);
 
+// By transport, device and operation.
+UCTRACE_HOT inline void count_operation(const Interface& interface, log::UctOp op,
+                                        std::uint64_t bytes) {
+  const std::uint64_t subject = static_cast<std::uint64_t>(op) << log::kCounterOpShift;
+  log::count(log::CounterKind::interface, interface.counted_as | subject, bytes);
+}
+
 // Its members stay in registers, for nothing that a short operation does takes its address.
 class Post {
  public:
@@ -127,6 +134,12 @@ class Post {
     return posting.busy != nullptr && frame < posting.frame ? posting : Posting{};
   }
   UCTRACE_HOT void begin() {
+    const void* const whole = interface_;
+    const void* const busy = endpoint_ != nullptr ? endpoint_ : whole;
+    if (log::counts_only()) {
+      thread_state.posting = {busy, frame_, 0, false};
+      return;
+    }
     lane_ = log::lane();
     if (lane_ != nullptr) [[likely]] {
       lane_->end_shared_tick();
@@ -136,9 +149,7 @@ class Post {
       outer_.id = parent_;  // which it finds when outer_ is put back
       outer_.named = true;
     }
-    const void* const whole = interface_;
-    thread_state.posting = {endpoint_ != nullptr ? endpoint_ : whole, frame_, 0, false};
-    if (log::counts_only()) return;
+    thread_state.posting = {busy, frame_, 0, false};
     start_ = log::now();
   }
   // 0 without a lane.
@@ -183,6 +194,49 @@ class Post {
   TrackedCompletion* tracked_ = nullptr;
   log::Id id_ = 0, parent_ = 0;
   std::uint64_t start_ = 0;
+};
+
+// The same where operations are only counted, for those that are posted most.
+class CountedPost {
+ public:
+  UCTRACE_HOT CountedPost(uct_iface_h iface, uct_ep_h endpoint, log::UctOp op)
+      : iface_(iface), interface_(find_open_interface(iface)), op_(op) {
+    const void* const frame = __builtin_dwarf_cfa();
+    Posting& posting = thread_state.posting;
+    outer_busy_ = frame < posting.frame ? posting.busy : nullptr;
+    outer_frame_ = posting.frame;
+    counts_ = interface_ != nullptr &&
+              (outer_busy_ == nullptr || (outer_busy_ != endpoint && outer_busy_ != interface_));
+    if (counts_) [[likely]] {
+      posting.busy = endpoint;
+      posting.frame = frame;
+    }
+  }
+  CountedPost(const CountedPost&) = delete;
+  CountedPost& operator=(const CountedPost&) = delete;
+
+  const uct_iface_ops_t& original() const {
+    return interface_ != nullptr ? interface_->original : iface_->ops;
+  }
+
+  // Takes note of the result and returns it: a ucs_status_t, or the length of a bcopy.
+  template <typename Status>
+  UCTRACE_HOT Status done(Status status, std::uint64_t bytes) {
+    if (!counts_) [[unlikely]]
+      return status;
+    thread_state.posting.busy = outer_busy_;
+    thread_state.posting.frame = outer_frame_;
+    if (status >= 0) [[likely]]
+      count_operation(*interface_, op_, bytes);
+    return status;
+  }
+
+ private:
+  uct_iface_h iface_;
+  Interface* interface_;
+  log::UctOp op_;
+  bool counts_;  // not what passes through, as of Post
+  const void *outer_busy_, *outer_frame_;
 };
 
 // What of an operation tells where its data lies.
@@ -252,10 +306,7 @@ inline void Post::finish_tracked(ucs_status_t status) {
 inline void Post::finish(ucs_status_t status, const Handed& handed) {
   take_identity();
   if (log::counts()) [[unlikely]] {
-    if (status >= 0) {
-      const std::uint64_t op = static_cast<std::uint64_t>(op_) << log::kCounterOpShift;
-      log::count(log::CounterKind::interface, interface_->counted_as | op, handed.bytes);
-    }
+    if (status >= 0) count_operation(*interface_, op_, handed.bytes);
     if (log::counts_only()) return;
   }
   const bool one_tick = is_over_at_once(status, handed);

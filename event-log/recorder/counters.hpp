@@ -73,13 +73,30 @@ UCTRACE_HOT inline void count(CounterKind kind, std::uint64_t subject, std::uint
   }
 }
 
+// Two counts of the same bytes.
+UCTRACE_HOT inline void count_both(CounterKind kind, std::uint64_t subject, CounterKind other_kind,
+                                   std::uint64_t other_subject, std::uint64_t bytes) {
+  const unsigned bin = size_bin(bytes);
+  const CounterKey key = counter_key(kind, bin, subject),
+                   other = counter_key(other_kind, bin, other_subject);
+  if (Lane* mine = lane()) [[likely]] {
+    count_in(*mine, key, bytes);
+    count_in(*mine, other, bytes);
+  } else {
+    detail::count_unplaced(key, 1, bytes);
+    detail::count_unplaced(other, 1, bytes);
+  }
+}
+
 // True of a message that a call of the program sent, or that no MPI is known to have sent.
 inline bool is_programs_message(std::uint64_t ucp_tag) {
   return (ucp_tag & detail::tag_rule.mask) == detail::tag_rule.value;
 }
 // This thread is in a point-to-point call of the program that sends: what UCP is asked for with a
 // tag of the program is that, and elsewhere it is MPI's own.
-extern thread_local constinit bool in_programs_send __attribute__((tls_model("initial-exec")));
+// The wrappers of MPI, which are in C, know it by its other name.
+extern thread_local constinit bool in_programs_send __asm__("uctrace_in_programs_send")
+    __attribute__((tls_model("initial-exec")));
 inline bool has_tag_rule() { return detail::tag_rule.mask != 0; }
 
 // Once MPI is known.
