@@ -69,6 +69,15 @@ typedef struct UctraceMessage {
   int32_t peer, tag;  // in the log's terms, once it is entered
 } UctraceMessage;
 
+// A call that sends one message, of which no more is wanted than is counted. Without what it lacks
+// of the above, which to clear takes longer than the rest.
+typedef struct UctraceSent {
+  UctraceWord result;  // as of UctraceCall
+  UctraceWord comm, peer, count, datatype;
+  unsigned function;
+  bool big_counts;
+} UctraceSent;
+
 typedef struct UctraceExchange {
   UctraceCall call;
   UctraceHalf send, receive;
@@ -330,10 +339,9 @@ void uctrace_mpi_leave_finalize(const UctraceCall* call);
 void uctrace_mpi_leave_session_making(const UctraceMade* made);
 void uctrace_mpi_leave_session_finalize(const UctraceSession* session);
 
-// The shorter way: a call that sends nothing by itself, and one that sends a message, of which they
-// look at function, result, scope and the half.
+// The shorter way: a call that sends nothing by itself, and one that sends a message.
 void uctrace_mpi_count_call(unsigned function);
-void uctrace_mpi_count_send(const UctraceMessage* message);
+void uctrace_mpi_count_send(const UctraceSent* sent);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -63,33 +63,29 @@ CountedAs kind_of_function(std::string_view name) {
   return CountedAs::other;
 }
 
-UCTRACE_HOT inline std::uint64_t bytes_of(const UctraceHalf& half, const UctraceCall& call) {
-  const std::int64_t count = count_of(half.count, call);
-  const Handle datatype = library.handle(half.datatype);
+UCTRACE_HOT inline std::uint64_t bytes_of(std::int64_t count, Word type) {
+  const Handle datatype = library.handle(type);
   if (count <= 0 || datatype == library.datatype_null) return 0;
   const std::int64_t size = element_bytes(datatype);
   return size > 0 ? static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size) : 0;
+}
+
+std::uint64_t bytes_of(const UctraceHalf& half, const UctraceCall& call) {
+  return bytes_of(count_of(half.count, call), half.datatype);
 }
 
 std::uint64_t peer_in(const CountedComm* comm, std::int32_t rank) {
   return comm != nullptr ? comm->peer(rank) : log::kUnknownPeer;
 }
 
-UCTRACE_HOT inline std::uint64_t peer_of_message(const UctraceCall& call, std::int32_t rank) {
-  const Handle comm = library.handle(call.scope);
+UCTRACE_HOT inline std::uint64_t peer_of_message(Word scope, std::int32_t rank) {
+  const Handle comm = library.handle(scope);
   if (comm == library.comm_world) return static_cast<std::uint32_t>(rank);
   return peer_in(counted_comm(comm), rank);
 }
 
 void count_function(const UctraceCall& call, std::uint64_t bytes) {
   log::count(CounterKind::mpi_function, function_of(call), bytes);
-}
-
-// A call that sent one message to this peer.
-UCTRACE_HOT inline void count_sent(const UctraceMessage& message, std::int32_t peer) {
-  const UctraceCall& call = message.call;
-  log::count_both(CounterKind::mpi_function, function_of(call), CounterKind::external,
-                  peer_of_message(call, peer), bytes_of(message.half, call));
 }
 
 void start(Handle request) {
@@ -139,14 +135,13 @@ void count_message(const UctraceMessage& message, std::int32_t peer) {
     }
     return;
   }
-  if (as == CountedAs::send) {
-    count_sent(message, peer);
-    return;
-  }
   const std::uint64_t bytes = bytes_of(message.half, call);
-  if (as == CountedAs::persistent) {
+  if (as == CountedAs::send) {
+    count_function(call, bytes);
+    log::count(CounterKind::external, peer_of_message(call.scope, peer), bytes);
+  } else if (as == CountedAs::persistent) {
     count_function(call, 0);
-    keep_persistent(call, {peer_of_message(call, peer), bytes});
+    keep_persistent(call, {peer_of_message(call.scope, peer), bytes});
   } else {
     count_function(call, as == CountedAs::get ? 0 : bytes);
     log::count(as == CountedAs::get ? CounterKind::one_sided_received : CounterKind::one_sided_sent,
@@ -167,7 +162,7 @@ void count_exchange(const UctraceExchange& exchange, std::int32_t peer) {
     log::count(CounterKind::one_sided_sent, target, bytes);
     log::count(CounterKind::one_sided_received, target, bytes_of(exchange.receive, call));
   } else {
-    log::count(CounterKind::external, peer_of_message(call, peer), bytes);
+    log::count(CounterKind::external, peer_of_message(call.scope, peer), bytes);
   }
 }
 
@@ -319,22 +314,24 @@ void count_collective(const UctraceCollective& collective) {
 
 }  // namespace uctrace::mpi
 
+using namespace uctrace;
 using namespace uctrace::mpi;
 
 extern "C" void uctrace_mpi_count_call(unsigned function) {
   describe(function);
-  uctrace::log::in_programs_send = false;
-  uctrace::log::count(uctrace::log::CounterKind::mpi_function, function, 0);
+  log::in_programs_send = false;
+  log::count(log::CounterKind::mpi_function, function, 0);
 }
 
-extern "C" void uctrace_mpi_count_send(const UctraceMessage* message) {
-  const UctraceCall& call = message->call;
-  describe(function_of(call));
-  uctrace::log::in_programs_send = false;
-  const std::int32_t peer = as_int(message->half.peer);
-  if (succeeded(call) && peer >= 0) {  // MPI_PROC_NULL is negative in every library
-    count_sent(*message, peer);
-  } else {
-    count_function(call, 0);
+extern "C" void uctrace_mpi_count_send(const UctraceSent* sent) {
+  describe(sent->function);
+  log::in_programs_send = false;
+  const std::int32_t peer = as_int(sent->peer);
+  if (as_int(sent->result) != 0 || peer < 0) {  // MPI_PROC_NULL is negative in every library
+    log::count(log::CounterKind::mpi_function, sent->function, 0);
+    return;
   }
+  const std::uint64_t bytes = bytes_of(count_of(sent->count, sent->big_counts), sent->datatype);
+  log::count_both(log::CounterKind::mpi_function, sent->function, log::CounterKind::external,
+                  peer_of_message(sent->comm, peer), bytes);
 }

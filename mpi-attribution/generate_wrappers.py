@@ -44,9 +44,14 @@ def half(function, prefix=""):
     return "{" + ", ".join(fields) + "}"
 
 
+def makes_persistent(function):
+    """Whether it makes a persistent request, which posts nothing."""
+    return function.name.removesuffix("_c").endswith("_init")
+
+
 def posting(function):
     """UctracePosting: of calls that send or receive one message."""
-    if function.kind not in ("send", "receive") or function.name.endswith("_init"):
+    if function.kind not in ("send", "receive") or makes_persistent(function):
         return None
     return "kUctracePosts" if function.name.startswith("MPI_I") else "kUctracePostsAndWaits"
 
@@ -234,9 +239,8 @@ COUNTED_AS_CALLS = ("receive", "probe", "wait", "test", "wait_all", "wait_any", 
 
 
 def is_counted_shortly(function):
-    """Whether it has a shorter way while calls are only counted. What makes a persistent request has none."""
-    return (function.kind in (*COUNTED_AS_CALLS, "send")
-            and not function.name.removesuffix("_c").endswith("_init"))
+    """Whether it has a shorter way while calls are only counted."""
+    return function.kind in (*COUNTED_AS_CALLS, "send") and not makes_persistent(function)
 
 
 def counted_wrapper(function, number, name, entry):
@@ -248,18 +252,17 @@ def counted_wrapper(function, number, name, entry):
     guard = f"LEAVE_BY(count_call) const unsigned guard = {number}"
     call = f"((Function{len(names)})original)({', '.join(names)})"
     if sends:
-        fields = (f".head = {record_head(function, number)}, .result = (Word)kUctraceNotReturned, "
-                  f".scope = {function.argument('comm')}")
-        if function.has_big_counts:
-            fields += ", .big_counts = true"
-        guard = (f"LEAVE_BY(count_send) UctraceMessage guard = {{.call = {{{fields}}}, "
-                 f".half = {half(function)}}}")
+        fields = [".result = (Word)kUctraceNotReturned", f".comm = {function.argument('comm')}",
+                  f".peer = {function.argument('peer')}", f".count = {function.count('count')}",
+                  f".datatype = {function.argument('datatype')}", f".function = {number}",
+                  f".big_counts = {'true' if function.has_big_counts else 'false'}"]
+        guard = f"LEAVE_BY(count_send) UctraceSent guard = {{{', '.join(fields)}}}"
     return f"""WRAPPER_COUNTED Word counted_{name}({', '.join(f'Word {each}' for each in names)}) {{
   void* original = original_of({number}, {entry}, WRAPPER_CALLER);
   if (!is_outermost()) return {call};
   {guard};
   enter_counted({'true' if sends else 'false'});
-  return {'guard.call.result = ' if sends else ''}{call};
+  return {'guard.result = ' if sends else ''}{call};
 }}
 """
 
@@ -303,7 +306,7 @@ def wrapper(function, number):
   return is_measured() ? {measured} : {original};
 }}
 {counted_wrapper(function, number, 'P' + function.name, 'kUctracePmpi')}WRAPPER_EXPORT Word {pmpi}({parameters or 'void'}) {{
-{turn_off(function, 'P' + function.name, ' && uctrace_mpi_called_by_binding(WRAPPER_CALLER)')}  void* original = original_of({number}, kUctracePmpi, WRAPPER_CALLER);
+{turn_off(function, 'P' + function.name, ' && is_outermost() && uctrace_mpi_called_by_binding(WRAPPER_CALLER)')}  void* original = original_of({number}, kUctracePmpi, WRAPPER_CALLER);
   return is_measured() && uctrace_mpi_called_by_binding(WRAPPER_CALLER) ? {measured} : {original};
 }}
 """

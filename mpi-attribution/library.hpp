@@ -79,8 +79,8 @@ struct Messaging {
   int (*cancel)(Word*);
 };
 
-// Of MPI_T, of which the library's own variables are asked (tool_calls.cpp); may be called once that is
-// initialised, and say so where it is not.
+// Of MPI_T, of which the library's own variables are asked (tool_calls.cpp); may be called once
+// that is initialised, and say so where it is not.
 struct Tools {
   int (*pvar_get_num)(int*);
   int (*cvar_get_num)(int*);
@@ -94,7 +94,7 @@ struct Library {
   Sessions sessions;
   Neighbors neighbors;
   Describing describing;
-  bool can_describe;  // all of it is there
+  bool can_describe;   // all of it is there
   bool records_polls;  // also those that found nothing (UCTRACE_POLLS)
   Messaging messaging;
   bool can_message;     // the same
@@ -137,8 +137,11 @@ struct Library {
 UCTRACE_OWN extern Library library;
 
 // A count among the arguments of a call.
+inline std::int64_t count_of(Word word, bool is_big) {
+  return is_big ? static_cast<std::int64_t>(word) : static_cast<std::int32_t>(word);
+}
 inline std::int64_t count_of(Word word, const UctraceCall& call) {
-  return call.big_counts ? static_cast<std::int64_t>(word) : static_cast<std::int32_t>(word);
+  return count_of(word, call.big_counts);
 }
 
 // Of one element of a datatype that a call moves some of; -1: there is none, or MPI does not say.

@@ -13,7 +13,7 @@ from pathlib import Path
 from checks import check_complete
 from counter_files import CLASSES, by_pair, counters, read_prof
 from harness import PROGRAMS, TOOL, Skip, check, check_equal, finish, need, run, run_test, run_well, scratch, started, wait_until
-from launchers import tells_failures
+from launchers import tells_failures, write_script
 from mpi_jobs import MPIS
 from recordings import Recording, record, record_command, record_well
 from red_identities import IDENTITY_VIOLATED, names_with
@@ -367,6 +367,37 @@ def is_copied(folder, ranks):
     return barriers.get("MPI_Barrier") == 3 * ranks
 
 
+def sums_of(found):
+    """What does not depend on the moment."""
+    functions = {row["function"]: (row["calls"], row["bytes"]) for row in found["functions"]}
+    sizes = {(row["bin"]): row["messages"] for row in found["sizes"] if row["class"] == "external"}
+    return functions, by_pair(found, "external"), sizes
+
+
+def shorter_way(mpi):
+    """Where nothing is recorded, most calls take a shorter way: the sums are those that there are beside a trace. Of
+    Fortran, whose bindings call PMPI, and of a program that another tool looks at, which does that, too."""
+    with scratch() as folder:
+        behind = write_script(folder / "behind.sh", '#!/bin/sh\nexec env LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}'
+                              f'{PROGRAMS}/pmpi_tool.{mpi.name}.so" "$@"\n')
+        *launcher, tooled = mpi.job("tooled")
+        jobs = {"mpif": mpi.job("fortran_mpif"), "f08": mpi.job("fortran_f08"), "behind": [*launcher, behind, tooled],
+                "linked": mpi.job("tooled_linked")}
+        for name, job in jobs.items():
+            expected = None
+            for switches in (["--counters", "--trace"], ["--counters"]):
+                data = folder / f"{name}{len(switches)}"
+                record_well(data, job, switches=switches)
+                found = sums_of(counters(data))
+                if expected is not None:
+                    check_equal(found, expected, f"sums of {name}, {switches}")
+                expected = found
+            functions, pairs, _ = expected
+            check(sum(calls for calls, _ in functions.values()) > 4 * mpi.ranks, f"calls of {name}: {functions}")
+            # What a linked tool calls is not the program's.
+            check(bool(pairs) == (name != "linked"), f"messages of {name}: {pairs}")
+
+
 def without_mpi():
     """UCP alone: every send is the program's, peers have no ranks."""
     with scratch() as folder:
@@ -417,7 +448,7 @@ def main(what, *parts):
     if what in MPIS:
         for part in parts or ("everything",):
             {"everything": everything, "live": live, "killed": killed_at_once, "drained": killed_drained,
-             "flushed": flushed}[part](MPIS[what])
+             "flushed": flushed, "shorter": shorter_way}[part](MPIS[what])
     else:
         {"without_mpi": without_mpi, "bad_input": bad_input, "scripts": scripts_of_open_mpi,
          "monitoring": beside_open_mpi}[what]()
