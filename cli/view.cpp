@@ -110,7 +110,7 @@ PageOptions options_of(const ViewCommand& command) {
   PageOptions options = command.page;
   options.limit = command.limit.value_or(kPageEvents);
   options.folder = shown_folder(command.data);
-  options.served = command.serve;
+  options.served = command.serve && !command.tiles;
   return options;
 }
 
@@ -169,15 +169,10 @@ void require_sense(const ViewCommand& command) {
                  .why = "with --serve no file is written",
                  .to_do = "leave out one of the two"});
   }
-  if (command.tiles && command.serve) {
-    throw Error({.what = "--tiles",
-                 .why = "with --serve no file is written",
-                 .to_do = "leave out one of the two"});
-  }
-  if (command.tiles && (command.output.empty() || command.output == "-")) {
+  if (command.tiles && !command.serve && (command.output.empty() || command.output == "-")) {
     throw Error({.what = "--tiles",
                  .why = "it writes a folder, and none is named",
-                 .to_do = "name one with -o DIR"});
+                 .to_do = "name one with -o DIR, or serve them with --serve"});
   }
   if (!command.serve && command.port != 0) {
     throw Error({.what = "--port " + std::to_string(command.port),
@@ -188,34 +183,55 @@ void require_sense(const ViewCommand& command) {
 }
 
 // The page as it was built allows itself no more than this, either.
-constexpr const char* kPagePolicy =
+constexpr std::string_view kPagePolicy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-// Of a damaged store, the first page throws before anything is served, so that the logs are merged
-// anew. Nothing is written, so a signal may end the process while a page is made.
-void serve_page(const RowSource& rows, const PageOptions& options, std::size_t port) {
-  std::string whole = page_of(rows, options);
-  serving::StopSignals stop;
-  serving::PageServer pages(serving::random_token(), kPagePolicy, std::move(whole),
-                            [&](const serving::Span& span) {
-                              const serving::StopSignals::EndAtOnce end_at_once;
-                              PageOptions of_span = options;
-                              of_span.from_ns = span.from_ns;
-                              of_span.to_ns = span.to_ns;
-                              return page_of(rows, of_span);
-                            });
+// Nothing is written, so a signal may end the process while a page or a tile is made.
+void serve(const serving::PageServer& pages, std::size_t port, serving::StopSignals& stop) {
   serving::HttpServer server({.address = "127.0.0.1", .port = static_cast<std::uint16_t>(port)});
   std::cout << server.url() << pages.path() << std::endl;
   server.serve([&](const serving::HttpRequest& request) { return pages.answer(request); },
                stop.descriptor());
 }
 
+// Of a damaged store, the first page throws before anything is served, so that the logs are merged
+// anew.
+void serve_page(const RowSource& rows, const PageOptions& options, std::size_t port) {
+  std::string whole = page_of(rows, options);
+  serving::StopSignals stop;
+  const serving::MakePage make = [&](const serving::Span& span) {
+    const serving::StopSignals::EndAtOnce end_at_once;
+    PageOptions of_span = options;
+    of_span.from_ns = span.from_ns;
+    of_span.to_ns = span.to_ns;
+    return page_of(rows, of_span);
+  };
+  serve({serving::random_token(), std::string(kPagePolicy), std::move(whole), make}, port, stop);
+}
+
+// The page, and its tiles when they are asked for.
+void serve_tiles(const RowSource& rows, PageOptions options, const ViewCommand& command) {
+  MakeTile make_tile;
+  TileOptions& tiles = options.tiles.emplace();
+  tiles.operations = command.limit.value_or(kTileOperations);
+  tiles.serve = [&](MakeTile make) { make_tile = std::move(make); };
+  std::string page =
+      insert_page_data(with_tiles_allowed(page_template()), page_data(rows, options));
+  serving::StopSignals stop;
+  const serving::MakeTile make = [&](std::size_t number) {
+    const serving::StopSignals::EndAtOnce end_at_once;
+    return make_tile(number);
+  };
+  serve({serving::random_token(), with_tiles_allowed(kPagePolicy), std::move(page), make},
+        command.port, stop);
+}
+
 }  // namespace
 
 int run(const ViewCommand& command) {
   require_sense(command);
-  if (command.tiles) require_new(command.output);
+  if (command.tiles && !command.serve) require_new(command.output);
   end_quietly_on_closed_pipe();
   const SameFolder folder(command.data.folder);
   std::ostringstream made;
@@ -223,6 +239,7 @@ int run(const ViewCommand& command) {
   const std::optional<diff::RunMeasures> earlier = earlier_run(command);
   tell_run(command.data, made, [&](std::ostream& out, const RowSource& rows) {
     if (earlier) options.comparison = comparison_of(*earlier, rows, command);
+    if (command.serve && command.tiles) return serve_tiles(rows, options, command);
     if (command.serve) return serve_page(rows, options, command.port);
     if (command.tiles) return write_tiles(rows, options, command);
     out << page_of(rows, options);

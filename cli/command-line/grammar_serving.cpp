@@ -33,7 +33,7 @@ void Grammar::add_view() {
            "Folder with the data of an earlier run, to compare with");
   verb.add_flag("--tiles", view_.tiles,
                 "Write a folder: a page, and all operations in files that it loads when the reader "
-                "zooms in");
+                "zooms in; with --serve, make these when they are asked for");
   verb.add_flag("--serve", view_.serve,
                 "Serve the page on this machine, and a page of each span that is asked for, in "
                 "place of a file");

@@ -360,8 +360,9 @@ const std::map<std::string, VerbText> kVerbTexts = {
                       "already is refused.",
                       "With --serve, no file is written: the page is served on 127.0.0.1, under an "
                       "address that cannot be guessed and is printed, until SIGINT or SIGTERM. It "
-                      "then has a link to a page of the visible time alone. From another "
-                      "machine, ssh -L PORT:127.0.0.1:PORT leads there."},
+                      "then has a link to a page of the visible time alone; with --tiles, it "
+                      "loads all operations of that. From another machine, "
+                      "ssh -L PORT:127.0.0.1:PORT leads there."},
       .examples = {{"uctrace view && xdg-open uctrace.data/report.html", "write it and open it"},
                    {"uctrace view --from 1.2s --to 1.3s", "a tenth of a second, in full detail"},
                    {"uctrace view run1 -o - | ssh laptop 'cat > run1.html'", "send it elsewhere"},

@@ -42,6 +42,18 @@ std::optional<Span> read_span(std::string_view text) {
   return Span{*from, *to};
 }
 
+// "tiles/N.js"; nothing where it is no tile.
+std::optional<std::size_t> read_tile(std::string_view text) {
+  constexpr std::string_view kBefore = "tiles/", kBehind = ".js";
+  if (!text.starts_with(kBefore) || !text.ends_with(kBehind) ||
+      text.size() <= kBefore.size() + kBehind.size()) {
+    return std::nullopt;
+  }
+  text.remove_prefix(kBefore.size());
+  text.remove_suffix(kBehind.size());
+  return read_number(text);
+}
+
 }  // namespace
 
 std::string random_token() {
@@ -60,12 +72,18 @@ PageServer::PageServer(std::string token, std::string policy, std::string whole,
     : token_(std::move(token)),
       policy_(std::move(policy)),
       whole_(std::move(whole)),
-      make_(std::move(make)) {}
+      make_page_(std::move(make)) {}
 
-HttpAnswer PageServer::page(std::string html) const {
+PageServer::PageServer(std::string token, std::string policy, std::string whole, MakeTile make)
+    : token_(std::move(token)),
+      policy_(std::move(policy)),
+      whole_(std::move(whole)),
+      make_tile_(std::move(make)) {}
+
+HttpAnswer PageServer::found(std::string body, const char* content_type) const {
   return {.status = 200,
-          .content_type = "text/html; charset=utf-8",
-          .body = std::move(html),
+          .content_type = content_type,
+          .body = std::move(body),
           .more_head = "Cross-Origin-Resource-Policy: same-origin\r\n",
           .policy = policy_};
 }
@@ -80,10 +98,16 @@ HttpAnswer PageServer::answer(const HttpRequest& request) const {
     return plain_answer(403, "the address lacks the token that uctrace view --serve printed");
   }
   const std::string_view rest = path.substr(end + 1);
-  if (rest.empty()) return page(whole_);
+  if (rest.empty()) return found(whole_);
+  if (make_tile_) {
+    const std::optional<std::size_t> number = read_tile(rest);
+    std::optional<std::string> tile = number ? make_tile_(*number) : std::nullopt;
+    if (!tile) return plain_answer(404, "there is nothing here; a tile is tiles/N.js");
+    return found(std::move(*tile), "text/javascript; charset=utf-8");
+  }
   const std::optional<Span> span = read_span(rest);
   if (!span) return plain_answer(404, "there is nothing here; a span is FROM-TO, in nanoseconds");
-  return page(make_(*span));
+  return found(make_page_(*span));
 }
 
 }  // namespace uctrace::serving

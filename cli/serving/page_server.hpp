@@ -1,14 +1,16 @@
 // The page of a run over HTTP, for one reader on this machine or behind ssh. It is made anew for
 // each span of time that the reader asks for, with the first operations of that span singly.
 //
-//   GET /TOKEN/           the page of the run
-//   GET /TOKEN/FROM-TO    that of a span, in ns of the run
+//   GET /TOKEN/             the page of the run
+//   GET /TOKEN/FROM-TO      that of a span, in ns of the run
+//   GET /TOKEN/tiles/N.js   of a page with tiles, the N-th
 //
 // Nobody reads it who was not told the token: other users of this machine can connect, too.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "cli/serving/http_message.hpp"
@@ -22,22 +24,28 @@ struct Span {
 // Makes the page of a span as HTML.
 using MakePage = std::function<std::string(const Span&)>;
 
+// Makes the script of a tile; nothing: there is none of this number.
+using MakeTile = std::function<std::optional<std::string>(std::size_t number)>;
+
 // 128 bits that cannot be guessed, as text. Throws Error where the system has none.
 std::string random_token();
 
 class PageServer {
  public:
-  // `policy`: the Content-Security-Policy of the page. `whole`: the page of the run.
+  // `policy`: the Content-Security-Policy of the page. `whole`: the page of the run. A page with
+  // tiles has no pages of spans, and the other way round.
   PageServer(std::string token, std::string policy, std::string whole, MakePage make);
+  PageServer(std::string token, std::string policy, std::string whole, MakeTile make);
 
   std::string path() const { return "/" + token_ + "/"; }
   HttpAnswer answer(const HttpRequest& request) const;
 
  private:
-  HttpAnswer page(std::string html) const;
+  HttpAnswer found(std::string body, const char* content_type = "text/html; charset=utf-8") const;
 
   const std::string token_, policy_, whole_;
-  const MakePage make_;
+  const MakePage make_page_;
+  const MakeTile make_tile_;
 };
 
 }  // namespace uctrace::serving

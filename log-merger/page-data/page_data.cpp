@@ -188,7 +188,9 @@ ordered_json page_data(const RowSource& source, const PageOptions& options) {
   ordered_json time = time_json(run, window, contents);
   const TimeAxis axis = contents.traffic.slabs.axis;
   std::vector<PackedTable> tables = pack_slabs(contents.traffic.slabs);
-  const TrafficCells cells(window, std::move(contents.traffic.cells));
+  const auto known =
+      std::make_shared<const TrafficCells>(window, std::move(contents.traffic.cells));
+  const TrafficCells& cells = *known;
   for (PackedTable& table : pack_cells(cells.tables())) tables.push_back(std::move(table));
   const ChosenRows rows(source, cells, contents.chosen);
   for (PackedTable& table : make_details(run, cells, rows)) tables.push_back(std::move(table));
@@ -196,7 +198,7 @@ ordered_json page_data(const RowSource& source, const PageOptions& options) {
     tables.push_back(std::move(table));
   }
   ordered_json tiles = nullptr;
-  if (options.tiles) tiles = make_tiles(source, window, axis, cells, *options.tiles);
+  if (options.tiles) tiles = make_tiles(source, window, axis, known, *options.tiles);
   return {{"schema", kPageSchema},
           {"run", run_json(run)},
           {"processes", processes_json(run)},

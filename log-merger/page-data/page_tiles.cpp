@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -74,12 +75,45 @@ class TileMemory {
   const std::uint64_t hops_, waits_;
 };
 
+// Which tiles the rows of each part of a table overlap, once it was read: parts of kRowsAtOnce
+// rows.
+class Parts {
+ public:
+  // Whether a row of the part may be in any of these tiles.
+  bool may_be_in(std::size_t part, const Group& group) const {
+    return part >= parts_.size() ||
+           (parts_[part].first < group.end && parts_[part].end > group.first);
+  }
+  // A row of the part, which is the last one known or the next, is in tiles [first, end).
+  void add(std::size_t part, std::size_t first, std::size_t end) {
+    if (part >= parts_.size()) parts_.push_back({SIZE_MAX, 0});
+    if (part + 1 != parts_.size() || first >= end) return;
+    Group& hull = parts_[part];
+    hull = {std::min(hull.first, first), std::max(hull.end, end)};
+  }
+
+ private:
+  std::vector<Group> parts_;
+};
+struct AllParts {
+  Parts calls, operations, transfers, messages, waits;
+
+  template <typename Row>
+  Parts& of() {
+    if constexpr (std::is_same_v<Row, MpiCallRow>) return calls;
+    if constexpr (std::is_same_v<Row, UcpOperationRow>) return operations;
+    if constexpr (std::is_same_v<Row, Transfer>) return transfers;
+    if constexpr (std::is_same_v<Row, Message>) return messages;
+    if constexpr (std::is_same_v<Row, Wait>) return waits;
+  }
+};
+
 // Reads what the tiles of a group have.
 class GroupReader {
  public:
   GroupReader(const RowSource& source, const TilePlan& plan, const Group& group,
-              const CellOfMessages& cell_of)
-      : source_(source), plan_(plan), group_(group) {
+              const CellOfMessages& cell_of, AllParts& parts)
+      : source_(source), plan_(plan), group_(group), parts_(parts) {
     for (std::size_t tile = group.first; tile < group.end; ++tile) {
       tiles_.emplace_back(plan.tiles()[tile], cell_of);
     }
@@ -102,39 +136,57 @@ class GroupReader {
   }
 
  private:
-  template <typename Row>
-  std::span<TileRows> tiles_of(const Row& row) {
-    const auto [begin, end] = plan_.of(row);
-    const std::size_t first = std::max(begin, group_.first), behind = std::min(end, group_.end);
+  using Span = std::pair<std::size_t, std::size_t>;  // tiles [first, end)
+
+  std::span<TileRows> tiles_in(const Span& span) {
+    const std::size_t first = std::max(span.first, group_.first),
+                      behind = std::min(span.second, group_.end);
     if (first >= behind) return {};
     return std::span(tiles_).subspan(first - group_.first, behind - first);
   }
 
+  // Calls visit(part, first, end) for each part of the table that may have rows of the group.
+  template <typename Row, typename Visit>
+  void each_part(Visit visit) {
+    const std::size_t count = source_.count<Row>();
+    for (std::size_t first = 0, part = 0; first < count; first += kRowsAtOnce, ++part) {
+      if (!parts_.of<Row>().may_be_in(part, group_)) continue;
+      visit(part, first, std::min(first + kRowsAtOnce, count));
+    }
+  }
+
   // Calls add(tile, row, number) for each tile that a row overlaps. Of a part of the table in which
-  // no row overlaps any, no more than the times are read.
+  // no row overlaps any, no more than the times are read, once.
   template <typename Row, typename Add>
   void read(Add add) {
     const TableReader<Row>& table = source_.table<Row>();
     std::vector<Row> buffer;
-    for (std::size_t first = 0; first < table.count(); first += kRowsAtOnce) {
-      const std::size_t end = std::min(first + kRowsAtOnce, table.count());
-      const auto times = table.read(first, end, times_of<Row>(), buffer);
-      const auto is_here = [&](const Row& row) { return !tiles_of(row).empty(); };
-      if (std::none_of(times.begin(), times.end(), is_here)) continue;
+    each_part<Row>([&](std::size_t part, std::size_t first, std::size_t end) {
+      bool any = false;
+      for (const Row& row : table.read(first, end, times_of<Row>(), buffer)) {
+        const Span span = plan_.of(row);
+        parts_.of<Row>().add(part, span.first, span.second);
+        any = any || !tiles_in(span).empty();
+      }
+      if (!any) return;
       std::size_t number = first;
       for (const Row& row : table.read(first, end, Wanted<Row>::all(), buffer)) {
-        for (TileRows& tile : tiles_of(row)) add(tile, row, number);
+        for (TileRows& tile : tiles_in(plan_.of(row))) add(tile, row, number);
         ++number;
       }
-    }
+    });
   }
 
   void read_waits() {
     RowWindow<MpiCallRow> calls(source_, times_of<MpiCallRow>());
-    for_each_row(source_, ToldWaits::of_waits(), [&](const Wait& wait, std::size_t) {
-      if (wait.call < 0) return;
-      for (TileRows& tile : tiles_of(calls.row(static_cast<std::size_t>(wait.call)))) {
-        tile.add(wait);
+    std::vector<Wait> buffer;
+    each_part<Wait>([&](std::size_t part, std::size_t first, std::size_t end) {
+      for (const Wait& wait :
+           source_.table<Wait>().read(first, end, ToldWaits::of_waits(), buffer)) {
+        const Span span =
+            wait.call < 0 ? Span{0, 0} : plan_.of(calls.row(static_cast<std::size_t>(wait.call)));
+        parts_.waits.add(part, span.first, span.second);
+        for (TileRows& tile : tiles_in(span)) tile.add(wait);
       }
     });
   }
@@ -142,6 +194,7 @@ class GroupReader {
   const RowSource& source_;
   const TilePlan& plan_;
   const Group group_;
+  AllParts& parts_;
   std::vector<TileRows> tiles_;
 };
 
@@ -167,39 +220,88 @@ class Written {
   std::size_t written_ = 0;
 };
 
-}  // namespace
+// All that a tile is made of.
+class Tiles {
+ public:
+  Tiles(const RowSource& source, const TimeWindow& window, const TimeAxis& axis,
+        std::shared_ptr<const TrafficCells> cells, std::uint64_t operations)
+      : source_(source),
+        plan_(source, window, axis, operations),
+        cells_(std::move(cells)),
+        cell_of_(cells_of_messages(source, *cells_)),
+        id_(facts_of(source.run()).id) {}
 
-ordered_json make_tiles(const RowSource& source, const TimeWindow& window, const TimeAxis& axis,
-                        const TrafficCells& cells, const TileOptions& options) {
-  const Run& run = source.run();
-  const TilePlan plan(source, window, axis, options.operations);
-  const CellOfMessages cell_of = cells_of_messages(source, cells);
+  const std::vector<Tile>& all() const { return plan_.tiles(); }
+
+  std::vector<TileRows> read(const Group& group) {
+    return GroupReader(source_, plan_, group, cell_of_, parts_).read();
+  }
+
+  struct Script {
+    std::string text;
+    ordered_json checksum;
+  };
+  Script script(std::size_t number, TileRows& rows) const {
+    ordered_json packed = packed_tile(source_.run(), *cells_, rows);
+    const ordered_json checksum = packed["adler32"];
+    const ordered_json tile = {
+        {"schema", kPageSchema}, {"run", id_}, {"tile", number}, {"packed", std::move(packed)}};
+    return {std::string(kCall) + dump(tile) + ");\n", checksum};
+  }
+
+  // `checksums`: of each tile, null where they are not made yet.
+  ordered_json index(ordered_json checksums) const {
+    ordered_json starts = ordered_json::array(), operations = starts;
+    for (const Tile& tile : all()) {
+      starts.push_back(tile.from_ns);
+      operations.push_back(tile.operations());
+    }
+    return {{"from_ns", std::move(starts)},
+            {"operations", std::move(operations)},
+            {"adler32", std::move(checksums)}};
+  }
+
+ private:
+  const RowSource& source_;
+  const TilePlan plan_;
+  const std::shared_ptr<const TrafficCells> cells_;
+  const CellOfMessages cell_of_;
+  const std::string id_;
+  AllParts parts_;
+};
+
+ordered_json write_all(const RowSource& source, Tiles& tiles, const TileOptions& options) {
   const TileMemory memory(source);
-  const std::vector<Tile>& tiles = plan.tiles();
-  const std::string id = facts_of(run).id;
-  std::vector<ordered_json> checksums(tiles.size());
-  Written written(options, tiles.size());
-  for (Group group{0, 0}; group.end < tiles.size();) {
-    group = memory.group(tiles, group.end, options.memory_bytes);
-    std::vector<TileRows> rows = GroupReader(source, plan, group, cell_of).read();
+  const std::size_t count = tiles.all().size();
+  std::vector<ordered_json> checksums(count);
+  Written written(options, count);
+  for (Group group{0, 0}; group.end < count;) {
+    group = memory.group(tiles.all(), group.end, options.memory_bytes);
+    std::vector<TileRows> rows = tiles.read(group);
     options.workers.each(rows.size(), [&](std::size_t i) {
       const std::size_t number = group.first + i;
-      ordered_json packed = packed_tile(run, cells, rows[i]);
-      checksums[number] = packed["adler32"];
-      const ordered_json tile = {
-          {"schema", kPageSchema}, {"run", id}, {"tile", number}, {"packed", std::move(packed)}};
-      options.write(number, std::string(kCall) + dump(tile) + ");\n");
+      auto [text, checksum] = tiles.script(number, rows[i]);
+      checksums[number] = std::move(checksum);
+      options.write(number, text);
       written.one_more();
     });
   }
-  ordered_json starts = ordered_json::array(), operations = starts;
-  for (const Tile& tile : tiles) {
-    starts.push_back(tile.from_ns);
-    operations.push_back(tile.operations());
-  }
-  return {{"from_ns", std::move(starts)},
-          {"operations", std::move(operations)},
-          {"adler32", std::move(checksums)}};
+  return tiles.index(std::move(checksums));
+}
+
+}  // namespace
+
+ordered_json make_tiles(const RowSource& source, const TimeWindow& window, const TimeAxis& axis,
+                        std::shared_ptr<const TrafficCells> cells, const TileOptions& options) {
+  const auto tiles =
+      std::make_shared<Tiles>(source, window, axis, std::move(cells), options.operations);
+  if (!options.serve) return write_all(source, *tiles, options);
+  options.serve([tiles](std::size_t number) -> std::optional<std::string> {
+    if (number >= tiles->all().size()) return std::nullopt;
+    std::vector<TileRows> rows = tiles->read({number, number + 1});
+    return tiles->script(number, rows.front()).text;
+  });
+  return tiles->index(nullptr);
 }
 
 std::string tile_name(std::size_t number) { return std::to_string(number) + std::string(kEnding); }

@@ -5,7 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "log-merger/parallel/workers.hpp"
@@ -19,6 +21,9 @@ namespace uctrace {
 // So many operations are about a megabyte (docs/performance.md).
 inline constexpr std::uint64_t kTileOperations = 100'000;
 
+// Makes the script of a tile; nothing, where there is none of this number. One thread at a time.
+using MakeTile = std::function<std::optional<std::string>(std::size_t number)>;
+
 struct TileOptions {
   std::uint64_t operations = kTileOperations;           // that a tile has, if that is possible
   std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // of rows that are held at a time
@@ -27,12 +32,16 @@ struct TileOptions {
   std::function<void(std::size_t number, const std::string& script)> write;
   // How many of them there are, and have been written; in the order of these.
   std::function<void(std::size_t written, std::size_t tiles)> progress = [](auto, auto) {};
+  // Instead of writing them: is given what makes any of them later, while the source is there.
+  std::function<void(MakeTile)> serve;
 };
 
-// Makes and writes them all, and says what the page must know of them. Reads the times of all rows,
-// and all messages, once; then all rows for each part of the tiles that fits the memory.
+// Makes and writes them all, or leaves that to who serves them, and says what the page must know of
+// them. Reads the times of all rows, and all messages, once; then all rows for each part of the
+// tiles that fits the memory, or for each tile that is asked for: of a part of a table in which no
+// row overlaps it, nothing, once that is known.
 nlohmann::ordered_json make_tiles(const RowSource& source, const TimeWindow& window,
-                                  const TimeAxis& axis, const TrafficCells& cells,
+                                  const TimeAxis& axis, std::shared_ptr<const TrafficCells> cells,
                                   const TileOptions& options);
 
 // Of tile 12 "12.js".

@@ -1,49 +1,13 @@
 """`uctrace view --serve`: the page and spans of it over HTTP, to whoever knows the address and to no one else."""
 
-import contextlib
-import http.client
-import re
-import urllib.parse
-
-from harness import BUILD_ROOT, SKIPPED, TOOL, Skip, check, check_equal, need, run, run_test, scratch, started
+from harness import BUILD_ROOT, SKIPPED, TOOL, Skip, check, check_equal, need, run, run_test, scratch
 from mpi_jobs import MPIS
 from page import data_of
 from recordings import record_well
+from served_pages import serving
 
 LIMIT = 300
 BROWSER_TEST = BUILD_ROOT / "viewer" / "npm" / "tests" / "served.mjs"
-
-
-class Server:
-    def __init__(self, process):
-        self.process = process
-        self.line = process.stdout.readline().strip()
-        self.url = urllib.parse.urlsplit(self.line)
-        check(re.fullmatch(r"/[0-9a-f]{32}/", self.url.path), f"it prints its address: {self.line!r}")
-        check_equal(self.url.hostname, "127.0.0.1", "where it listens")
-
-    def ask(self, path, method="GET", **headers):
-        connection = http.client.HTTPConnection(self.url.hostname, self.url.port, timeout=60)
-        with contextlib.closing(connection):
-            connection.request(method, path, headers={name.replace("_", "-"): value for name, value in headers.items()})
-            answer = connection.getresponse()
-            return answer, answer.read().decode()
-
-    def page(self, span=""):
-        answer, text = self.ask(self.url.path + span)
-        check_equal((answer.status, answer.getheader("Content-Type")), (200, "text/html; charset=utf-8"), text[:200])
-        return text
-
-    def stop(self):
-        self.process.terminate()
-        check_equal(self.process.wait(timeout=30), 0, "status after SIGTERM")
-        check_equal((self.process.stdout.read(), self.process.stderr.read()), ("", ""), "it prints no more")
-
-
-@contextlib.contextmanager
-def serving(folder, *options):
-    with started([TOOL, "view", folder, "--serve", "--limit", LIMIT, *options]) as process:
-        yield Server(process)
 
 
 def same_as_files(server, recording, folder):
@@ -95,7 +59,7 @@ def in_browser(server):
 def view_serve():
     with scratch() as folder:
         _, recording = record_well(folder / "data", MPIS["ompi"].job("exchange"))
-        with serving(recording.folder) as server:
+        with serving(recording.folder, "--limit", LIMIT) as server:
             same_as_files(server, recording, folder)
             refused(server)
             in_browser(server)

@@ -7,6 +7,7 @@ from harness import check, check_equal, run_test, scratch
 from mpi_jobs import MPIS
 from page import data_of, in_browser, packed_rows
 from recordings import record_well
+from served_pages import serving
 from stores import TOOL_FAILURE
 
 LIMIT = 40  # operations of a tile: several of them even of a short run
@@ -116,9 +117,27 @@ def what_is_there_is_refused(recording, folder):
 
 def options_have_sense(recording):
     for options, why in ((["--tiles"], "none is named"), (["--tiles", "-o", "-"], "none is named"),
-                         (["--tiles", "--serve"], "with --serve no file is written")):
+                         (["--tiles", "--serve", "-o", "there"], "with --serve no file is written")):
         answer = recording.ask("view", *options)
         check(answer.status == TOOL_FAILURE and why in answer.stderr, f"{options} are refused: {answer}")
+
+
+def served_ones_are_those_of_the_folder(recording, tiles):
+    """Made when they are asked for, in whichever order. The page is that of the folder, but for their checksums."""
+    with serving(recording.folder, "--tiles", "--limit", LIMIT) as server:
+        page = data_of(server.page())
+        check_equal(page["tiles"].pop("adler32"), None, "checksums of tiles that are not made yet")
+        expected = {**tiles.page, "tiles": {key: value for key, value in tiles.page["tiles"].items() if key != "adler32"}}
+        check_equal(page, expected, "the page")
+        for number in (*reversed(range(len(tiles.tiles))), 1):
+            answer, script = server.ask(f"{server.url.path}tiles/{number}.js")
+            check_equal((answer.status, answer.getheader("Content-Type")), (200, "text/javascript; charset=utf-8"), "its head")
+            check_equal(script, (tiles.folder / "tiles" / f"{number}.js").read_text(), f"tile {number}")
+        for path in (f"tiles/{len(tiles.tiles)}.js", "tiles/-1.js", "tiles/.js", "tiles/1.json", "tiles/../index.html", "1000-30000000"):
+            check_equal(server.ask(server.url.path + path)[0].status, 404, path)
+        check_equal(server.ask("/tiles/0.js")[0].status, 403, "a tile without the token")
+        in_browser("--tiles", tiles.folder, "--served", server.line)
+        server.stop()
 
 
 def page_loads_its_tiles():
@@ -130,6 +149,7 @@ def page_loads_its_tiles():
         what_is_there_is_refused(recording, folder)
         options_have_sense(recording)
         in_browser("--tiles", tiles.folder)
+        served_ones_are_those_of_the_folder(recording, tiles)
 
 
 run_test(page_loads_its_tiles)

@@ -13,11 +13,11 @@ const std::string kToken = "0123456789abcdef0123456789abcdef";
 
 struct Served {
   std::vector<std::string> made;
-  PageServer pages{kToken, "default-src 'none'", "whole", [this](const Span& span) {
-                     made.push_back(std::to_string(span.from_ns) + " to " +
-                                    std::to_string(span.to_ns));
-                     return made.back();
-                   }};
+  PageServer pages{
+      kToken, "default-src 'none'", "whole", [this](const Span& span) {
+        made.push_back(std::to_string(span.from_ns) + " to " + std::to_string(span.to_ns));
+        return made.back();
+      }};
 
   HttpAnswer get(const std::string& path) {
     return pages.answer({.method = "GET", .path = path, .host = {}, .accept = {}});
@@ -35,6 +35,32 @@ TEST_CASE("the page of the run is there, those of spans are made when they are a
   CHECK(answer.status == 200);
   CHECK(answer.policy == "default-src 'none'");
   CHECK(answer.content_type.starts_with("text/html"));
+}
+
+TEST_CASE("a page with tiles has these beside it, and no pages of spans") {
+  std::vector<std::size_t> asked;
+  const MakeTile make = [&](std::size_t number) -> std::optional<std::string> {
+    asked.push_back(number);
+    return number < 3 ? std::optional("tile " + std::to_string(number)) : std::nullopt;
+  };
+  const PageServer pages(kToken, "script-src 'self'", "whole", make);
+  const auto get = [&](const std::string& path) {
+    return pages.answer({.method = "GET", .path = path, .host = {}, .accept = {}});
+  };
+  CHECK(get(pages.path()).body == "whole");
+  const HttpAnswer tile = get(pages.path() + "tiles/2.js");
+  CHECK(tile.status == 200);
+  CHECK(tile.body == "tile 2");
+  CHECK(tile.content_type.starts_with("text/javascript"));
+  CHECK(get(pages.path() + "tiles/3.js").status == 404);
+  CHECK(asked == std::vector<std::size_t>{2, 3});
+  for (const char* path : {"tiles/", "tiles/.js", "tiles/x.js", "tiles/1", "tiles/1.js/",
+                           "tiles/+1.js", "tiles/99999999999999999999.js", "2.js", "7-12"}) {
+    CAPTURE(path);
+    CHECK(get(pages.path() + path).status == 404);
+  }
+  CHECK(get("/tiles/1.js").status == 403);
+  CHECK(asked.size() == 2);
 }
 
 TEST_CASE("without the token nothing is made, and nothing told of what is there") {

@@ -216,6 +216,34 @@ TEST_CASE("the tiles of a store are those of the run, also of what it keeps of i
   CHECK(made.page == expected.page);
 }
 
+TEST_CASE("tiles that are made when they are asked for are those that are written") {
+  const Run run = run_with_waits(14);
+  for (const PageOptions& asked :
+       {PageOptions{}, PageOptions{.from_ns = 200'000, .to_ns = 600'000}}) {
+    const Made written = made_of(run, 100, UINT64_MAX, 1, asked);
+    PageOptions options = asked;
+    MakeTile make;
+    TileOptions& tiles = options.tiles.emplace();
+    tiles.operations = 100;
+    tiles.serve = [&](MakeTile it) { make = std::move(it); };
+    const RowSource source(run);
+    ordered_json page = page_data(source, options), expected = written.page;
+    CHECK(page["tiles"]["adler32"].is_null());
+    page["tiles"].erase("adler32");
+    expected["tiles"].erase("adler32");
+    CHECK(page == expected);
+    // In an order that nobody expects, and some twice: what was learnt of the rows is used again.
+    const std::size_t count = written.scripts.size();
+    REQUIRE(count > 3);
+    for (std::size_t i = 0; i < 2 * count; ++i) {
+      const std::size_t number = (i * 7 + 3) % count;
+      CAPTURE(number);
+      CHECK(make(number) == written.scripts.at(number));
+    }
+    CHECK(!make(count));
+  }
+}
+
 TEST_CASE("the tiles of a span have what is in progress in it") {
   const Run run = run_with_waits(12);
   const PageOptions span{.from_ns = 200'000, .to_ns = 600'000};

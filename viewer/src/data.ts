@@ -188,8 +188,8 @@ export interface TimeData {
 export interface TilesData {
   from_ns: number[];
   operations: number[];
-  /** Of what each packs. */
-  adler32: number[];
+  /** Of what each packs; null where they are made when they are asked for. */
+  adler32: number[] | null;
 }
 
 /** All but the tables. */

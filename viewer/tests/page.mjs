@@ -5,6 +5,7 @@
 //   node page.mjs --page FILE.html [--messages FILE.json]
 //                                              a real report, also against `uctrace messages`
 //   --tiles DIR                                a folder of `uctrace view --tiles`, and nothing else
+//   --served URL                               with it: the same run, as `uctrace view --tiles --serve` serves it
 //   --selections FILE.json [--filters NAME,...]
 //                                              what the page sums up under many filters, or these,
 //                                              and the command that it shows for each
@@ -43,6 +44,7 @@ const { values: options } = parseArgs({
     filters: { type: 'string' },
     part: { type: 'string' },
     tiles: { type: 'string' },
+    served: { type: 'string' },
     screenshot: { type: 'string' },
     dark: { type: 'boolean', default: false },
     ranks: { type: 'string', default: '6' },
@@ -396,7 +398,7 @@ async function checkPage(report, listed) {
 }
 
 async function check(context, folder) {
-  if (options.tiles !== undefined) return checkFolder(context, resolve(options.tiles));
+  if (options.tiles !== undefined) return checkFolder(context, resolve(options.tiles), options.served);
   if (options.part === 'tiles') return checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
   const problems = [];
   const page = await openPage(context, makePageFile(folder), problems);

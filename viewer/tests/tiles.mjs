@@ -22,10 +22,12 @@ function writeFolder(folder, made, template, fill) {
   made.tiles.forEach((tile, number) => writeFileSync(join(folder, 'tiles', `${number}.js`), tileScript(tile)));
 }
 
+const addressOfFolder = (folder) => pathToFileURL(join(folder, 'index.html')).href;
+
 class TiledPage {
-  constructor(page, folder) {
+  constructor(page, address) {
     this.page = page;
-    this.address = pathToFileURL(join(folder, 'index.html')).href;
+    this.address = address;
   }
 
   text(name) {
@@ -153,7 +155,7 @@ async function checkFewSlabs(context, folder, template, fill) {
   const own = join(folder, 'few slabs');
   writeFolder(own, made, template, fill);
   const page = await context.newPage();
-  const tiled = new TiledPage(page, own);
+  const tiled = new TiledPage(page, addressOfFolder(own));
   const { process, start_ns, duration_ns } = made.tables.mpi_calls;
   const last = process.length - 1;
   const name = `mpi.${process[last]}.${start_ns[last]}.${duration_ns[last]}.0.${made.page.run.id}`;
@@ -209,14 +211,17 @@ function expectedCount(data, tile) {
   );
 }
 
-/** A folder of a real recording: what the page finds in each of some tiles is what their files have. */
-export async function checkFolder(context, folder) {
+/**
+ * A folder of a real recording: what the page finds in each of some tiles is what their files have. So does one of the
+ * same run at an address that is served.
+ */
+export async function checkFolder(context, folder, address = addressOfFolder(folder)) {
   const page = await context.newPage();
   page.setDefaultTimeout(20_000);
   const problems = [];
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
-  const tiled = new TiledPage(page, folder);
+  const tiled = new TiledPage(page, address);
   await tiled.open();
   const data = resolved(await dataIn(page));
   const { from_ns } = data.tiles;
@@ -232,7 +237,7 @@ export async function checkFolder(context, folder) {
   }
   assert.ok(found > 0, 'some operations are found');
   assert.deepEqual(problems, [], 'no errors in the page and no requests');
-  console.log(`ok   ${found} calls and operations in some of ${tiles.length} tiles`);
+  console.log(`ok   ${found} calls and operations in some of ${tiles.length} tiles of ${new URL(address).protocol}`);
   await page.close();
 }
 
@@ -246,7 +251,7 @@ export async function checkTiles(context, folder, template, fill) {
   const problems = [];
   page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (line) => line.type() === 'error' && problems.push(line.text()));
-  const tiled = new TiledPage(page, own);
+  const tiled = new TiledPage(page, addressOfFolder(own));
   await checkLoading(tiled, made);
   await checkAddress(tiled, made);
   await checkMoving(tiled, made);

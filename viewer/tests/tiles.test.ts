@@ -60,6 +60,16 @@ describe('a tile', () => {
     return expect(readTile({ ...columns, data: more }, 2, made.tiles[2])).rejects.toThrow(/it has \d+ of \d+ operations/);
   });
 
+  it('of whoever makes it later than the page is known by its run and its number', async () => {
+    const served = { ...columns, data: { ...data, tiles: { ...data.tiles!, adler32: null } } };
+    for (const number of made.tiles.keys()) {
+      expect(plain(await readTile(served, number, structuredClone(made.tiles[number])))).toEqual(tablesWithin(made.tables, made.spans[number]!));
+    }
+    await expect(readTile(served, 2, structuredClone(made.tiles[1]))).rejects.toThrow('it is tile 1');
+    const damagedTile = { ...made.tiles[2]!, packed: damaged(made.tiles[2]!.packed) };
+    await expect(readTile(served, 2, damagedTile)).rejects.toThrow(DataError);
+  });
+
   it('is an object', () => expect(readTile(columns, 2, 'text')).rejects.toThrow(DataError));
 });
 
