@@ -135,7 +135,7 @@ class Choice {
     return call >= 0 && calls_[static_cast<std::size_t>(call)];
   }
 
-  // Waits are by process and do not have the functions of their calls: a bit for each call.
+  // Waits do not have the functions of their calls, so there is a bit for each call.
   void choose_calls(const RowSource& source) {
     const std::set<TextId> chosen = *choose(filter_.mpi, "mpi", called_functions_by_name(source));
     calls_.reserve(source.count<MpiCallRow>());

@@ -201,7 +201,7 @@ TEST_CASE("waits are chosen by the function that waited and by the hosts of both
   job.run.waits[1].process = 2;
   CHECK(job.kinds_of({.host = {"elsewhere"}}) == Kinds{"late_sender", "wait_barrier"});
   CHECK(job.kinds_of({.rank = {"1"}, .host = {"elsewhere"}}) ==
-        Kinds{"late_sender"});  // each of both ends
+        Kinds{"late_sender"});  // each may be of either end
   CHECK_THROWS_WITH(job.kinds_of({.host = {"nowhere"}}), doctest::Contains("this run has"));
 }
 
