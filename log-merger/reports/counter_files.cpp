@@ -1,6 +1,7 @@
 #include "log-merger/reports/counter_files.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <fstream>
