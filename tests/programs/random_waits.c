@@ -101,8 +101,13 @@ static void exchange(int one_by_one) {
   MPI_Waitall(2, requests + 2, MPI_STATUSES_IGNORE);
 }
 
-// The same: the first of two puts into the second.
+// The same: the first of two puts into the second. The barrier is for MPICH 4.0, where
+// MPI_Win_start does not return once two processes have posted to the caller: the second one's was
+// for a later step.
 static void epochs(int step) {
+  write_operation("wait_barrier", 2 * kStepsAtMost + step, 0);
+  ++calls;
+  MPI_Barrier(MPI_COMM_WORLD);
   int order[64];
   shuffle(order);
   for (int i = 0; i + 1 < ranks; i += 2) {
