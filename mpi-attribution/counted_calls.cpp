@@ -319,7 +319,6 @@ using namespace uctrace::mpi;
 
 extern "C" void uctrace_mpi_count_call(unsigned function) {
   describe(function);
-  log::in_programs_send = false;
   log::count(log::CounterKind::mpi_function, function, 0);
 }
 

@@ -267,14 +267,6 @@ def counted_wrapper(function, number, name, entry):
 """
 
 
-def turn_off(function, name, condition=""):
-    """Where a wrapper turns off to its shorter way."""
-    if not is_counted_shortly(function):
-        return ""
-    arguments = ", ".join(f"a{i}" for i in range(len(function.roles)))
-    return f"  if (only_counts(){condition}) return counted_{name}({arguments});\n"
-
-
 def wrapper(function, number):
     shape = SHAPES[function.kind]
     if function.kind == "tool":
@@ -291,6 +283,11 @@ def wrapper(function, number):
     if shape.c_type in ("UctraceProbe", "UctracePartitioned"):
         entered = "guard.message"
     measured = f"measured_{function.name}({', '.join(['original', *names])})"
+    # To the shorter way. Of MPI before anything else is looked at; who calls PMPI is asked once.
+    turn_off, by_binding = "", measured
+    if is_counted_shortly(function):
+        turn_off = f"  if (only_counts()) return counted_{function.name}({arguments});\n"
+        by_binding = f"(only_counts() ? counted_P{function.name}({arguments}) : {measured})"
     mpi, pmpi = symbols(function)
     versions = "".join(
         f'__asm__(".symver {symbol}, {name}@{OPTIONAL_VERSION}");\n'
@@ -302,12 +299,12 @@ def wrapper(function, number):
   return {call}.result = {original};
 }}
 {counted_wrapper(function, number, function.name, 'kUctraceMpi')}WRAPPER_EXPORT Word {mpi}({parameters or 'void'}) {{
-{turn_off(function, function.name)}  void* original = original_of({number}, kUctraceMpi, WRAPPER_CALLER);
+{turn_off}  void* original = original_of({number}, kUctraceMpi, WRAPPER_CALLER);
   return is_measured() ? {measured} : {original};
 }}
 {counted_wrapper(function, number, 'P' + function.name, 'kUctracePmpi')}WRAPPER_EXPORT Word {pmpi}({parameters or 'void'}) {{
-{turn_off(function, 'P' + function.name, ' && is_outermost() && uctrace_mpi_called_by_binding(WRAPPER_CALLER)')}  void* original = original_of({number}, kUctracePmpi, WRAPPER_CALLER);
-  return is_measured() && uctrace_mpi_called_by_binding(WRAPPER_CALLER) ? {measured} : {original};
+  void* original = original_of({number}, kUctracePmpi, WRAPPER_CALLER);
+  return is_measured() && uctrace_mpi_called_by_binding(WRAPPER_CALLER) ? {by_binding} : {original};
 }}
 """
 

@@ -58,6 +58,18 @@ UCTRACE_HOT inline void count_operation(const Interface& interface, log::UctOp o
   log::count(log::CounterKind::interface, interface.counted_as | subject, bytes);
 }
 
+// The operation in progress around what is at `frame`. One that is not around it in the stack was
+// left by a long jump.
+UCTRACE_HOT inline Posting posting_around(const void* frame) {
+  const Posting& posting = thread_state.posting;
+  return posting.busy != nullptr && frame < posting.frame ? posting : Posting{};
+}
+
+// `interface` may be nullptr.
+inline const uct_iface_ops_t& original_of(const Interface* interface, uct_iface_h iface) {
+  return interface != nullptr ? interface->original : iface->ops;
+}
+
 // Its members stay in registers, for nothing that a short operation does takes its address.
 class Post {
  public:
@@ -88,9 +100,7 @@ class Post {
     }
   }
 
-  const uct_iface_ops_t& original() const {
-    return interface_ != nullptr ? interface_->original : iface_->ops;
-  }
+  const uct_iface_ops_t& original() const { return original_of(interface_, iface_); }
 
   // True of what is no operation of its own: a nested one on the busy endpoint, and one on an
   // interface that nobody opened through UCT. UCP has such interfaces for itself, and hands on to a
@@ -127,12 +137,6 @@ class Post {
   template <typename Status>
   static constexpr bool is_length = !std::is_same_v<Status, ucs_status_t>;
 
-  // The operation in progress around what is at `frame`. One that is not around it in the stack was
-  // left by a long jump.
-  UCTRACE_HOT static Posting posting_around(const void* frame) {
-    const Posting& posting = thread_state.posting;
-    return posting.busy != nullptr && frame < posting.frame ? posting : Posting{};
-  }
   UCTRACE_HOT void begin() {
     const void* const whole = interface_;
     const void* const busy = endpoint_ != nullptr ? endpoint_ : whole;
@@ -202,22 +206,19 @@ class CountedPost {
   UCTRACE_HOT CountedPost(uct_iface_h iface, uct_ep_h endpoint, log::UctOp op)
       : iface_(iface), interface_(find_open_interface(iface)), op_(op) {
     const void* const frame = __builtin_dwarf_cfa();
-    Posting& posting = thread_state.posting;
-    outer_busy_ = frame < posting.frame ? posting.busy : nullptr;
-    outer_frame_ = posting.frame;
-    counts_ = interface_ != nullptr &&
-              (outer_busy_ == nullptr || (outer_busy_ != endpoint && outer_busy_ != interface_));
+    const Posting outer = posting_around(frame);
+    outer_busy_ = outer.busy;
+    outer_frame_ = outer.frame;
+    counts_ = interface_ != nullptr && !outer.covers(interface_, endpoint);
     if (counts_) [[likely]] {
-      posting.busy = endpoint;
-      posting.frame = frame;
+      thread_state.posting.busy = endpoint;
+      thread_state.posting.frame = frame;
     }
   }
   CountedPost(const CountedPost&) = delete;
   CountedPost& operator=(const CountedPost&) = delete;
 
-  const uct_iface_ops_t& original() const {
-    return interface_ != nullptr ? interface_->original : iface_->ops;
-  }
+  const uct_iface_ops_t& original() const { return original_of(interface_, iface_); }
 
   // Takes note of the result and returns it: a ucs_status_t, or the length of a bcopy.
   template <typename Status>

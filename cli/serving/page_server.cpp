@@ -68,17 +68,13 @@ std::string random_token() {
   return token;
 }
 
-PageServer::PageServer(std::string token, std::string policy, std::string whole, MakePage make)
+PageServer::PageServer(std::string token, std::string policy, std::string whole, MakePage make_page,
+                       MakeTile make_tile)
     : token_(std::move(token)),
       policy_(std::move(policy)),
       whole_(std::move(whole)),
-      make_page_(std::move(make)) {}
-
-PageServer::PageServer(std::string token, std::string policy, std::string whole, MakeTile make)
-    : token_(std::move(token)),
-      policy_(std::move(policy)),
-      whole_(std::move(whole)),
-      make_tile_(std::move(make)) {}
+      make_page_(std::move(make_page)),
+      make_tile_(std::move(make_tile)) {}
 
 HttpAnswer PageServer::found(std::string body, const char* content_type) const {
   return {.status = 200,

@@ -12,6 +12,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cli/serving/http_message.hpp"
 
@@ -34,13 +35,19 @@ class PageServer {
  public:
   // `policy`: the Content-Security-Policy of the page. `whole`: the page of the run. A page with
   // tiles has no pages of spans, and the other way round.
-  PageServer(std::string token, std::string policy, std::string whole, MakePage make);
-  PageServer(std::string token, std::string policy, std::string whole, MakeTile make);
+  PageServer(std::string token, std::string policy, std::string whole, MakePage make)
+      : PageServer(std::move(token), std::move(policy), std::move(whole), std::move(make),
+                   nullptr) {}
+  PageServer(std::string token, std::string policy, std::string whole, MakeTile make)
+      : PageServer(std::move(token), std::move(policy), std::move(whole), nullptr,
+                   std::move(make)) {}
 
   std::string path() const { return "/" + token_ + "/"; }
   HttpAnswer answer(const HttpRequest& request) const;
 
  private:
+  PageServer(std::string token, std::string policy, std::string whole, MakePage make_page,
+             MakeTile make_tile);
   HttpAnswer found(std::string body, const char* content_type = "text/html; charset=utf-8") const;
 
   const std::string token_, policy_, whole_;

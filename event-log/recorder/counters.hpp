@@ -64,28 +64,26 @@ UCTRACE_HOT inline void count_in(Lane& lane, CounterKey key, std::uint64_t bytes
   reinterpret_cast<Counter&>(row->bytes) += bytes;
 }
 
-UCTRACE_HOT inline void count(CounterKind kind, std::uint64_t subject, std::uint64_t bytes) {
-  const CounterKey key = counter_key(kind, size_bin(bytes), subject);
-  if (Lane* mine = lane()) [[likely]] {
-    count_in(*mine, key, bytes);
+// The same once, for a thread that may have no lane.
+UCTRACE_HOT inline void count_once(Lane* lane, CounterKey key, std::uint64_t bytes) {
+  if (lane != nullptr) [[likely]] {
+    count_in(*lane, key, bytes);
   } else {
     detail::count_unplaced(key, 1, bytes);
   }
+}
+
+UCTRACE_HOT inline void count(CounterKind kind, std::uint64_t subject, std::uint64_t bytes) {
+  count_once(lane(), counter_key(kind, size_bin(bytes), subject), bytes);
 }
 
 // Two counts of the same bytes.
 UCTRACE_HOT inline void count_both(CounterKind kind, std::uint64_t subject, CounterKind other_kind,
                                    std::uint64_t other_subject, std::uint64_t bytes) {
   const unsigned bin = size_bin(bytes);
-  const CounterKey key = counter_key(kind, bin, subject),
-                   other = counter_key(other_kind, bin, other_subject);
-  if (Lane* mine = lane()) [[likely]] {
-    count_in(*mine, key, bytes);
-    count_in(*mine, other, bytes);
-  } else {
-    detail::count_unplaced(key, 1, bytes);
-    detail::count_unplaced(other, 1, bytes);
-  }
+  Lane* const mine = lane();
+  count_once(mine, counter_key(kind, bin, subject), bytes);
+  count_once(mine, counter_key(other_kind, bin, other_subject), bytes);
 }
 
 // True of a message that a call of the program sent, or that no MPI is known to have sent.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
-#include <type_traits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -95,18 +95,10 @@ class Parts {
  private:
   std::vector<Group> parts_;
 };
-struct AllParts {
-  Parts calls, operations, transfers, messages, waits;
-
-  template <typename Row>
-  Parts& of() {
-    if constexpr (std::is_same_v<Row, MpiCallRow>) return calls;
-    if constexpr (std::is_same_v<Row, UcpOperationRow>) return operations;
-    if constexpr (std::is_same_v<Row, Transfer>) return transfers;
-    if constexpr (std::is_same_v<Row, Message>) return messages;
-    if constexpr (std::is_same_v<Row, Wait>) return waits;
-  }
-};
+template <typename Row>
+struct PartsOf : Parts {};
+using AllParts = std::tuple<PartsOf<MpiCallRow>, PartsOf<UcpOperationRow>, PartsOf<Transfer>,
+                            PartsOf<Message>, PartsOf<Wait>>;
 
 // Reads what the tiles of a group have.
 class GroupReader {
@@ -150,7 +142,7 @@ class GroupReader {
   void each_part(Visit visit) {
     const std::size_t count = source_.count<Row>();
     for (std::size_t first = 0, part = 0; first < count; first += kRowsAtOnce, ++part) {
-      if (!parts_.of<Row>().may_be_in(part, group_)) continue;
+      if (!std::get<PartsOf<Row>>(parts_).may_be_in(part, group_)) continue;
       visit(part, first, std::min(first + kRowsAtOnce, count));
     }
   }
@@ -165,7 +157,7 @@ class GroupReader {
       bool any = false;
       for (const Row& row : table.read(first, end, times_of<Row>(), buffer)) {
         const Span span = plan_.of(row);
-        parts_.of<Row>().add(part, span.first, span.second);
+        std::get<PartsOf<Row>>(parts_).add(part, span.first, span.second);
         any = any || !tiles_in(span).empty();
       }
       if (!any) return;
@@ -185,7 +177,7 @@ class GroupReader {
            source_.table<Wait>().read(first, end, ToldWaits::of_waits(), buffer)) {
         const Span span =
             wait.call < 0 ? Span{0, 0} : plan_.of(calls.row(static_cast<std::size_t>(wait.call)));
-        parts_.waits.add(part, span.first, span.second);
+        std::get<PartsOf<Wait>>(parts_).add(part, span.first, span.second);
         for (TileRows& tile : tiles_in(span)) tile.add(wait);
       }
     });

@@ -114,16 +114,14 @@ def of_one(totals):
     return {kind: round(total / OPERATIONS, 1) for kind, total in totals.items()}
 
 
-def count_added(build, more=0):
-    """Instructions added to an operation, by kind; `more` operations are made than are divided by."""
-    with scratch_folder() as folder:
-        bare = count(build, folder, {}, more)
-        recorded = count_recorded(build, folder, "all", {}, more)
-        stacks = count_recorded(build, folder, "stacks", {"UCTRACE_STACKS": "mpi"}, more)
-        off = count_recorded(build, folder, "off", {"UCTRACE_START_ON": "pcontrol"}, more)
-        driver = str(build.root / "tests" / "virtual-gpu")
-        of_gpu = {"RECORD_KINDS_GPU": "1", "LD_LIBRARY_PATH": driver}
-        gpu = count_recorded(build, folder, "gpu", of_gpu, more)
+def count_added_by_events(build, folder, bare, more):
+    """By kind. `bare`: without the recorder."""
+    recorded = count_recorded(build, folder, "all", {}, more)
+    stacks = count_recorded(build, folder, "stacks", {"UCTRACE_STACKS": "mpi"}, more)
+    off = count_recorded(build, folder, "off", {"UCTRACE_START_ON": "pcontrol"}, more)
+    driver = str(build.root / "tests" / "virtual-gpu")
+    of_gpu = {"RECORD_KINDS_GPU": "1", "LD_LIBRARY_PATH": driver}
+    gpu = count_recorded(build, folder, "gpu", of_gpu, more)
     totals = {kind: recorded[kind] - bare[kind] for kind in KINDS}
     totals |= {kind + STACKS: stacks[kind] - bare[kind] for kind in WITH_STACKS}
     totals |= {kind + OFF: off[kind] - bare[kind] for kind in WHILE_OFF}
@@ -131,24 +129,25 @@ def count_added(build, more=0):
     return of_one(totals)
 
 
-def count_added_by_counters(build, more=0):
+def count_added_by_counters(build, folder, bare, more):
     """The same where operations are only counted."""
-    with scratch_folder() as folder:
-        bare = count(build, folder, {}, more)
-        data = folder / "data"
-        data.mkdir()
-        recorder = {"LD_PRELOAD": str(build.library), "UCTRACE_DIR": str(data), "UCTRACE_COUNTERS": "only"}
-        counted = count(build, folder, recorder, more)
+    data = folder / "data-counted"
+    data.mkdir()
+    recorder = {"LD_PRELOAD": str(build.library), "UCTRACE_DIR": str(data), "UCTRACE_COUNTERS": "only"}
+    counted = count(build, folder, recorder, more)
     return of_one({kind + COUNTED: counted[kind] - bare[kind] for kind in ONLY_COUNTED})
 
 
 def count_all_added(build, more=0):
-    """Both; where the clock is another, what reads none, and why."""
-    counters = count_added_by_counters(build, more)
-    try:
-        return count_added(build, more) | counters, None
-    except OtherClock as reason:
-        return counters, reason
+    """Instructions added to an operation, by kind; `more` operations are made than are divided by. Where the clock is
+    another, those of what reads none, and why."""
+    with scratch_folder() as folder:
+        bare = count(build, folder, {}, more)
+        counters = count_added_by_counters(build, folder, bare, more)
+        try:
+            return count_added_by_events(build, folder, bare, more) | counters, None
+        except OtherClock as reason:
+            return counters, reason
 
 
 def count_recorded(build, folder, name, choices, more):

@@ -1,7 +1,9 @@
-"""Reads what `uctrace counters` prints, and profiles in the format of Open MPI's monitoring."""
+"""Reads what `uctrace counters` prints, compares it with what the program `counted` says, and reads profiles in the
+format of Open MPI's monitoring."""
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 from harness import TOOL, check, check_equal, run
@@ -21,6 +23,38 @@ def by_pair(found, *classes):
         for row in found["pairs"]
         if row["class"] in classes
     }
+
+
+def truth_of(output):
+    """What the program says, summed."""
+    pairs, sizes, calls = {}, Counter(), {}
+    for row in (json.loads(line) for line in output.splitlines() if line.startswith("{")):
+        if "class" in row:
+            key = row["class"], row["rank"], row["peer"]
+            messages, total = pairs.get(key, (0, 0))
+            pairs[key] = messages + 1, total + row["bytes"]
+            sizes[row["class"], row["bytes"].bit_length()] += 1
+        else:
+            key = row["rank"], row["kind"]
+            count, total = calls.get(key, (0, 0))
+            calls[key] = count + 1, total + row["bytes"]
+    return pairs, sizes, calls
+
+
+def check_truth(found, output):
+    pairs, sizes, calls = truth_of(output)
+    told = [name for name in CLASSES if name != "internal"]
+    check(any(key[0] == "external" for key in pairs), "the program said nothing")
+    check_equal(by_pair(found, *told), pairs, "messages and bytes by class and pair")
+    found_sizes = {
+        (row["class"], row["bin"]): row["messages"] for row in found["sizes"] if row["class"] in told
+    }
+    check_equal(found_sizes, {k: v for k, v in sizes.items() if k[0] != "collective"}, "size bins")
+    found_calls = {}
+    for row in found["communicators"]:
+        count, total = found_calls.get((row["rank"], row["kind"]), (0, 0))
+        found_calls[row["rank"], row["kind"]] = count + row["calls"], total + row["bytes"]
+    check_equal(found_calls, calls, "collective calls by kind")
 
 
 PROF_LINE = re.compile(r"([EISRC])\t(\d+)\t(\d+)\t(\d+) bytes\t(\d+) msgs sent(?:\t([0-9,]+))?$")

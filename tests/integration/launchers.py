@@ -20,6 +20,11 @@ SHOW = """#!/bin/sh
 echo "preload=$LD_PRELOAD own=$OWN"
 exec "$@"
 """
+# Scripts that start a program with another library, behind or in front of those that are to be loaded already.
+PRELOADING = {
+    "behind": '#!/bin/sh\nexec env LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}%s" "$@"\n',
+    "in front": '#!/bin/sh\nexec env LD_PRELOAD="%s${LD_PRELOAD:+:$LD_PRELOAD}" "$@"\n',
+}
 HOSTS = ("uctrace-host-a", "uctrace-host-b")
 
 

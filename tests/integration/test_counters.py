@@ -1,58 +1,24 @@
 """Counters against what the program says it sent, against a trace of the same run, and in the files of
-Open MPI's monitoring; of a job that runs, and of one that was killed."""
+Open MPI's monitoring."""
 
-import json
 import os
 import re
 import shutil
-import signal
 import struct
 from collections import Counter
 from pathlib import Path
 
 from checks import check_complete
-from counter_files import CLASSES, by_pair, counters, read_prof
-from harness import PROGRAMS, TOOL, Skip, check, check_equal, finish, need, run, run_test, run_well, scratch, started, wait_until
-from launchers import tells_failures, write_script
+from counter_files import CLASSES, by_pair, check_truth, counters, read_prof
+from harness import PROGRAMS, TOOL, Skip, check, check_equal, need, run, run_test, run_well, scratch
+from launchers import PRELOADING, write_script
 from mpi_jobs import MPIS
-from recordings import Recording, record, record_command, record_well
+from recordings import Recording, record_well
 from red_identities import IDENTITY_VIOLATED, names_with
 
 SENDS = {f"MPI_{name}" for name in ("Send", "Isend", "Sendrecv", "Start", "Startall")}
 IDENTITY = "counted_transports"
 UCP_SENDS = re.compile(r"ucp_(tag_send|am_send|stream_send)|^(tag_send|am_send|stream_send)")
-
-
-def truth_of(output):
-    """What the program says, summed."""
-    pairs, sizes, calls = {}, Counter(), {}
-    for row in (json.loads(line) for line in output.splitlines() if line.startswith("{")):
-        if "class" in row:
-            key = row["class"], row["rank"], row["peer"]
-            messages, total = pairs.get(key, (0, 0))
-            pairs[key] = messages + 1, total + row["bytes"]
-            sizes[row["class"], row["bytes"].bit_length()] += 1
-        else:
-            key = row["rank"], row["kind"]
-            count, total = calls.get(key, (0, 0))
-            calls[key] = count + 1, total + row["bytes"]
-    return pairs, sizes, calls
-
-
-def check_truth(found, output):
-    pairs, sizes, calls = truth_of(output)
-    told = [name for name in CLASSES if name != "internal"]
-    check(any(key[0] == "external" for key in pairs), "the program said nothing")
-    check_equal(by_pair(found, *told), pairs, "messages and bytes by class and pair")
-    found_sizes = {
-        (row["class"], row["bin"]): row["messages"] for row in found["sizes"] if row["class"] in told
-    }
-    check_equal(found_sizes, {k: v for k, v in sizes.items() if k[0] != "collective"}, "size bins")
-    found_calls = {}
-    for row in found["communicators"]:
-        count, total = found_calls.get((row["rank"], row["kind"]), (0, 0))
-        found_calls[row["rank"], row["kind"]] = count + row["calls"], total + row["bytes"]
-    check_equal(found_calls, calls, "collective calls by kind")
 
 
 def check_whole(found, ranks):
@@ -209,91 +175,9 @@ def check_identity(good, folder):
     check(IDENTITY not in {i["name"] for i in none.info["identities"]}, "checked without counters")
 
 
-def live(mpi):
-    """Read while it runs: no number goes down, and the last ones are those of the program."""
-    with scratch() as folder:
-        job = mpi.job_with_windows("counted", "wait", folder)
-        seen = {}
-
-        def there():
-            if list((folder / "data").glob("*.counters")):
-                found = run([TOOL, "counters", folder / "data", "--format", "json"])
-                if found.status == 0:
-                    rows = by_pair(json.loads(found.stdout), *CLASSES)
-                    for key, (messages, total) in seen.items():
-                        now = rows.get(key, (0, 0))
-                        check(now[0] >= messages and now[1] >= total, f"{key} went from {seen[key]} to {now}")
-                    seen.update(rows)
-            return all_there(folder, mpi)
-
-        with started(record_command(folder / "data", job, switches=["--counters"])) as process:
-            wait_until(there, "the ranks did not come so far", timeout=100)
-            while_it_ran = counters(folder / "data")
-            check_equal({row["closed"] for row in while_it_ran["processes"]}, {"no"}, "it runs")
-            (folder / "go").write_text("")
-            result = finish(process)
-        check_equal(result.status, 0, f"{result}")
-        check_truth(while_it_ran, result.stdout)
-        check_truth(counters(folder / "data"), result.stdout)
-
-
-AN_HOUR = 3600
-
-
-def profiles_are(folder, mpi, expected):
-    """Whether all profiles are there, and say this."""
-    pairs = {}
-    for rank in range(mpi.ranks):
-        path = folder / f"app.{rank}.prof"
-        if not path.exists():
-            return False
-        pairs |= read_prof(path)[0]
-    return pairs == expected
-
-
-def take_profiles(folder):
-    for path in folder.glob("app.*.prof"):
-        path.unlink()
-
-
-def flushed(mpi):
-    """Profiles that are written again: when a signal asks for it, and every N seconds; the last ones when the
-    job has ended."""
-    with scratch() as folder:
-        (folder / "out").mkdir()
-        prefix = folder / "out" / "app"
-        recorded = ["--counters", "--prof", prefix, "--prof-every", 1]
-        command = record_command(folder / "data", mpi.job_with_windows("counted", "wait", folder), switches=recorded)
-        with started(command) as process:
-            wait_until(lambda: all_there(folder, mpi), "the ranks did not come so far", timeout=100)
-            now = by_pair(counters(folder / "data"), *CLASSES)
-            wait_until(lambda: profiles_are(folder / "out", mpi, now), "record --prof-every writes no profiles")
-            take_profiles(folder / "out")
-            wait_until(lambda: profiles_are(folder / "out", mpi, now), "record --prof-every writes them once only")
-            asked, every = folder / "asked", folder / "every"
-            for to in (asked, every):
-                to.mkdir()
-            with (started([TOOL, "counters", folder / "data", "--prof", asked / "app", "--every", AN_HOUR]) as by_signal,
-                  started([TOOL, "counters", folder / "data", "--prof", every / "app", "--every", 1]) as by_time):
-                for to in (asked, every):
-                    wait_until(lambda: profiles_are(to, mpi, now), f"no profiles in {to}")
-                    take_profiles(to)
-                wait_until(lambda: profiles_are(every, mpi, now), "counters --every writes them once only")
-                check(not list(asked.glob("*.prof")), "nobody asked for them")
-                by_signal.send_signal(signal.SIGUSR1)
-                wait_until(lambda: profiles_are(asked, mpi, now), "SIGUSR1 writes no profiles")
-                (folder / "go").write_text("")
-                check_equal(finish(process).status, 0, "the job")
-                by_signal.send_signal(signal.SIGUSR1)
-                for one in (by_signal, by_time):
-                    check_equal(finish(one).status, 0, "counters --every ends with the job")
-        last = by_pair(counters(folder / "data"), *CLASSES)
-        for to in (folder / "out", asked, every):
-            check(profiles_are(to, mpi, last), f"the last profiles in {to}")
-
-
 MONITORING = "--mca pml ucx,monitoring --mca pml_ucx_tls any --mca pml_ucx_devices any --mca pml_monitoring_enable 2" \
              " --mca pml_monitoring_enable_output 3"
+PATTERNS = ("ring", "stencil", "all-to-all")
 
 
 def beside_open_mpi():
@@ -319,58 +203,10 @@ def beside_open_mpi():
             check(messages > 0, f"{program} sends nothing")
 
 
-PATTERNS = ("ring", "stencil", "all-to-all")
-
-
-def all_there(folder, mpi):
-    return all((folder / f"there.{rank}").exists() for rank in range(mpi.ranks))
-
-
-def killed_at_once(mpi):
-    """A process that is killed leaves its last numbers."""
-    with scratch() as folder:
-        result, _ = record(folder / "data", mpi.job_with_windows("counted", "die"), switches=["--counters"])
-        check(result.status != 0, "a rank was killed")
-        found = counters(folder / "data")
-        check("no" in {row["closed"] for row in found["processes"]}, f"{found['processes']}")
-        pairs, _, _ = truth_of(result.stdout)
-        of_first = {k: v for k, v in pairs.items() if k[:2] == ("external", 0)}
-        check(of_first, "the killed rank had sent")
-        check_equal({k: v for k, v in by_pair(found, "external").items() if k[1] == 0}, of_first,
-                    "what the killed rank had sent")
-
-
-def killed_drained(mpi):
-    """Where the file cannot be mapped, it holds a copy that is a second old at most."""
-    with scratch() as folder:
-        job = mpi.job_with_windows("counted", "wait", folder)
-        command = record_command(folder / "data", job, switches=["--counters"])
-        with started(command, env={"UCTRACE_DRAIN": "1"}) as process:
-            wait_until(lambda: all_there(folder, mpi), "the ranks did not come so far", timeout=100)
-            wait_until(lambda: is_copied(folder / "data", mpi.ranks), "nothing was written")
-            for row in counters(folder / "data")["processes"]:
-                os.kill(row["pid"], signal.SIGKILL)
-            result = finish(process)
-        if tells_failures(mpi.name):
-            check(result.status != 0, "ranks were killed")
-        found = counters(folder / "data")
-        check_equal({row["closed"] for row in found["processes"]}, {"no"}, "killed")
-        check_truth(found, result.stdout)
-
-
-def is_copied(folder, ranks):
-    result = run([TOOL, "counters", folder, "--format", "json"])
-    if result.status != 0:
-        return False
-    # The last that ranks do before they wait is their third barrier.
-    barriers = {row["function"]: row["calls"] for row in json.loads(result.stdout)["functions"]}
-    return barriers.get("MPI_Barrier") == 3 * ranks
-
-
 def sums_of(found):
     """What does not depend on the moment."""
     functions = {row["function"]: (row["calls"], row["bytes"]) for row in found["functions"]}
-    sizes = {(row["bin"]): row["messages"] for row in found["sizes"] if row["class"] == "external"}
+    sizes = {row["bin"]: row["messages"] for row in found["sizes"] if row["class"] == "external"}
     return functions, by_pair(found, "external"), sizes
 
 
@@ -378,8 +214,8 @@ def shorter_way(mpi):
     """Where nothing is recorded, most calls take a shorter way: the sums are those that there are beside a trace. Of
     Fortran, whose bindings call PMPI, and of a program that another tool looks at, which does that, too."""
     with scratch() as folder:
-        behind = write_script(folder / "behind.sh", '#!/bin/sh\nexec env LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}'
-                              f'{PROGRAMS}/pmpi_tool.{mpi.name}.so" "$@"\n')
+        tool = PROGRAMS / f"pmpi_tool.{mpi.name}.so"
+        behind = write_script(folder / "behind.sh", PRELOADING["behind"] % tool)
         *launcher, tooled = mpi.job("tooled")
         jobs = {"mpif": mpi.job("fortran_mpif"), "f08": mpi.job("fortran_f08"), "behind": [*launcher, behind, tooled],
                 "linked": mpi.job("tooled_linked")}
@@ -447,8 +283,7 @@ def scripts_of_open_mpi():
 def main(what, *parts):
     if what in MPIS:
         for part in parts or ("everything",):
-            {"everything": everything, "live": live, "killed": killed_at_once, "drained": killed_drained,
-             "flushed": flushed, "shorter": shorter_way}[part](MPIS[what])
+            {"everything": everything, "shorter": shorter_way}[part](MPIS[what])
     else:
         {"without_mpi": without_mpi, "bad_input": bad_input, "scripts": scripts_of_open_mpi,
          "monitoring": beside_open_mpi}[what]()

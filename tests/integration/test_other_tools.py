@@ -6,17 +6,13 @@ from collections import Counter
 
 from checks import check_accounts, check_complete, results_of
 from harness import PROGRAMS, check_equal, run_test, run_well, scratch
-from launchers import write_script
+from launchers import PRELOADING, write_script
 from mpi_jobs import MPIS
 from recordings import record_well
 
 CALLS = {"MPI_Init": 1, "MPI_Irecv": 7, "MPI_Send": 7, "MPI_Wait": 7, "MPI_Allreduce": 3,
          "MPI_Finalize": 1}  # of each rank (tooled.c)
 WRAPPED = ("MPI_Send", "MPI_Allreduce", "MPI_Finalize")
-LOADED = {
-    "behind": 'exec env LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}%s" "$@"',
-    "in front": 'exec env LD_PRELOAD="%s${LD_PRELOAD:+:$LD_PRELOAD}" "$@"',
-}
 
 
 def calls_of(recording, mpi):
@@ -45,10 +41,10 @@ def other_tools_get_along(mpi_name):
     mpi = MPIS[mpi_name]
     tool = PROGRAMS / f"pmpi_tool.{mpi_name}.so"
     with scratch() as folder:
-        for where, line in LOADED.items():
-            script = write_script(folder / f"{where}.sh", f"#!/bin/sh\n{line % tool}\n")
+        for where, script in PRELOADING.items():
             *launcher, program = mpi.job("tooled")
-            tools_get_along(mpi, folder, where, [*launcher, script, program])
+            preloading = write_script(folder / f"{where}.sh", script % tool)
+            tools_get_along(mpi, folder, where, [*launcher, preloading, program])
         tools_get_along(mpi, folder, "linked", mpi.job("tooled_linked"))
 
 
