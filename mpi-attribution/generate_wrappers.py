@@ -243,26 +243,28 @@ def is_counted_shortly(function):
     return function.kind in (*COUNTED_AS_CALLS, "send") and not makes_persistent(function)
 
 
-def counted_wrapper(function, number, name, entry):
-    """That shorter way, as a function in C."""
-    if not is_counted_shortly(function):
-        return ""
+def counted_wrapper(function, number):
+    """That shorter way: what counts around the original, and who takes it. What is none of the program's calls, or has no
+    original yet, is left to `recorded_`: so no argument needs to be kept in a register over a call."""
     names = [f"a{i}" for i in range(len(function.roles))]
+    parameters, arguments = ", ".join(f"Word {name}" for name in names), ", ".join(names)
     sends = function.kind == "send"
     guard = f"LEAVE_BY(count_call) const unsigned guard = {number}"
-    call = f"((Function{len(names)})original)({', '.join(names)})"
     if sends:
         fields = [".result = (Word)kUctraceNotReturned", f".comm = {function.argument('comm')}",
                   f".peer = {function.argument('peer')}", f".count = {function.count('count')}",
                   f".datatype = {function.argument('datatype')}", f".function = {number}",
                   f".big_counts = {'true' if function.has_big_counts else 'false'}"]
         guard = f"LEAVE_BY(count_send) UctraceSent guard = {{{', '.join(fields)}}}"
-    return f"""WRAPPER_COUNTED Word counted_{name}({', '.join(f'Word {each}' for each in names)}) {{
-  void* original = original_of({number}, {entry}, WRAPPER_CALLER);
-  if (!is_outermost()) return {call};
+    return f"""WRAPPER_INLINE Word counting_{function.name}(void* original, {parameters}) {{
   {guard};
   enter_counted({'true' if sends else 'false'});
-  return {'guard.result = ' if sends else ''}{call};
+  return {'guard.result = ' if sends else ''}((Function{len(names)})original)({arguments});
+}}
+WRAPPER_COUNTED Word counted_{function.name}({parameters}) {{
+  void* original = known_original({number}, kUctraceMpi);
+  if (__builtin_expect(original == 0 || !is_outermost(), 0)) return recorded_{function.name}({arguments});
+  return counting_{function.name}(original, {arguments});
 }}
 """
 
@@ -283,26 +285,28 @@ def wrapper(function, number):
     if shape.c_type in ("UctraceProbe", "UctracePartitioned"):
         entered = "guard.message"
     measured = f"measured_{function.name}({', '.join(['original', *names])})"
-    # To the shorter way. Of MPI before anything else is looked at; who calls PMPI is asked once.
-    turn_off, by_binding = "", measured
-    if is_counted_shortly(function):
-        turn_off = f"  if (only_counts()) return counted_{function.name}({arguments});\n"
-        by_binding = f"(only_counts() ? counted_P{function.name}({arguments}) : {measured})"
     mpi, pmpi = symbols(function)
     versions = "".join(
         f'__asm__(".symver {symbol}, {name}@{OPTIONAL_VERSION}");\n'
         for symbol, name in ((mpi, function.name), (pmpi, "P" + function.name)) if symbol != name)
+    # Who calls PMPI is asked once.
+    entry, branch, by_binding = f"WRAPPER_EXPORT Word {mpi}", "", measured
+    if is_counted_shortly(function):
+        entry = f"WRAPPER_RECORDED Word recorded_{function.name}"
+        branch = (counted_wrapper(function, number) +
+                  f"DEFINE_BRANCH({mpi}, {function.name}, ({parameters}), ({arguments}))\n")
+        by_binding = f"(only_counts() ? counting_{function.name}(original, {arguments}) : {measured})"
     return f"""
 {versions}WRAPPER_INLINE Word measured_{function.name}({', '.join(['void* original', *([parameters] if names else [])])}) {{
 {wrapper_locals(function)}  LEAVE_BY(leave_{shape.leave}) {shape.c_type} guard = {initialiser};
   enter_{shape.enter}(&{entered});
   return {call}.result = {original};
 }}
-{counted_wrapper(function, number, function.name, 'kUctraceMpi')}WRAPPER_EXPORT Word {mpi}({parameters or 'void'}) {{
-{turn_off}  void* original = original_of({number}, kUctraceMpi, WRAPPER_CALLER);
+{entry}({parameters or 'void'}) {{
+  void* original = original_of({number}, kUctraceMpi, WRAPPER_CALLER);
   return is_measured() ? {measured} : {original};
 }}
-{counted_wrapper(function, number, 'P' + function.name, 'kUctracePmpi')}WRAPPER_EXPORT Word {pmpi}({parameters or 'void'}) {{
+{branch}WRAPPER_EXPORT Word {pmpi}({parameters or 'void'}) {{
   void* original = original_of({number}, kUctracePmpi, WRAPPER_CALLER);
   return is_measured() && uctrace_mpi_called_by_binding(WRAPPER_CALLER) ? {by_binding} : {original};
 }}
@@ -318,7 +322,8 @@ def prototypes(functions):
         if SHAPES[function.kind] is None:
             continue
         words = ", ".join(["Word"] * len(function.roles)) or "void"
-        for name in exported(function):
+        # DEFINE_BRANCH declares what it defines.
+        for name in exported(function)[is_counted_shortly(function):]:
             yield f"Word {name}({words});"
 
 

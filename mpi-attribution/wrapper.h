@@ -25,9 +25,12 @@ WRAPPER_INLINE bool is_outermost(void) {
 }
 WRAPPER_INLINE bool is_measured(void) { return uctrace_mpi_recording && is_outermost(); }
 
+// 0 before the first call.
+WRAPPER_INLINE void* known_original(unsigned function, UctraceEntry entry) {
+  return __atomic_load_n(&uctrace_mpi_functions[function].original[entry], __ATOMIC_ACQUIRE);
+}
 WRAPPER_INLINE void* original_of(unsigned function, UctraceEntry entry, const void* caller) {
-  void* original =
-      __atomic_load_n(&uctrace_mpi_functions[function].original[entry], __ATOMIC_ACQUIRE);
+  void* original = known_original(function, entry);
   return __builtin_expect(original != 0, 1) ? original
                                             : uctrace_mpi_resolve(function, entry, caller);
 }
@@ -87,8 +90,30 @@ WRAPPER_INLINE void leave_unrecorded(const UctraceCall* call) {
 }
 
 // The shorter way of calls that are only counted (docs/internals.md). A function of its own needs
-// fewer registers than the one that measures.
+// fewer registers than the one that records, and which of them is called is asked before either
+// saves any: the compiler would save them first. As the branch is a jump, both have the caller and
+// the frame of the exported function, in a build without optimisation, too.
+#if defined(__x86_64__)
+#define WRAPPER_COUNTED static __attribute__((noinline, used))
+#define WRAPPER_RECORDED static __attribute__((noinline, used))
+#define DEFINE_BRANCH(symbol, function, parameters, arguments) \
+  void symbol(void);                                           \
+  WRAPPER_EXPORT __attribute__((naked)) void symbol(void) {    \
+    __asm__(                                                   \
+        "cmpb $0, uctrace_mpi_only_counts(%rip)\n"             \
+        "jne counted_" #function                               \
+        "\n"                                                   \
+        "jmp recorded_" #function);                            \
+  }
+#else
 #define WRAPPER_COUNTED static __attribute__((noinline))
+#define WRAPPER_RECORDED WRAPPER_INLINE
+#define DEFINE_BRANCH(symbol, function, parameters, arguments)                           \
+  Word symbol parameters;                                                                \
+  WRAPPER_EXPORT Word symbol parameters {                                                \
+    return only_counts() ? counted_##function arguments : recorded_##function arguments; \
+  }
+#endif
 
 extern __thread bool uctrace_in_programs_send
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
@@ -109,7 +134,7 @@ WRAPPER_INLINE void count_send(const UctraceSent* sent) {
   measured_frame = 0;
 }
 
-#define LEAVE_BY(leave) __attribute__((cleanup(leave)))
+#define LEAVE_BY(leave) __attribute__((cleanup(leave), unused))
 
 // MPI_Pcontrol is variadic: what follows its level may lie anywhere and be of any type. So all of
 // it is left as it is, and the original is jumped to, which returns to the caller. Declared without

@@ -128,6 +128,27 @@ ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
   return UCS_STATUS_PTR(call.end().status);
 }
 
+// The long ways of the commonest two are functions of their own: what is only counted would have to
+// save the registers that these need.
+
+[[gnu::noinline]] ucs_status_ptr_t record_send(ucp_ep_h ep, const void* buffer, std::size_t count,
+                                               ucp_tag_t tag, const ucp_request_param_t* param,
+                                               const void* caller) {
+  return send(original_ucp_tag_send_nbx.get(caller), name_for(UcpFunction::tag_send_nbx), ep,
+              buffer, count, tag, param);
+}
+
+[[gnu::noinline]] ucs_status_ptr_t record_receive(ucp_worker_h worker, void* buffer,
+                                                  std::size_t count, ucp_tag_t tag, ucp_tag_t mask,
+                                                  const ucp_request_param_t* param,
+                                                  const void* caller) {
+  auto* original = original_ucp_tag_recv_nbx.get(caller);
+  return receive(name_for(UcpFunction::tag_recv_nbx), {worker, buffer, count, tag, mask, 0}, param,
+                 caller, [=](const ucp_request_param_t* handed) {
+                   return original(worker, buffer, count, tag, mask, handed);
+                 });
+}
+
 }  // namespace
 
 }  // namespace uctrace::ucp
@@ -144,8 +165,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void* buffer
       return known(ep, buffer, count, tag, param);
     }
   }
-  return ucp::send(ucp::original_ucp_tag_send_nbx.get(UCTRACE_CALLER),
-                   ucp::name_for(UcpFunction::tag_send_nbx), ep, buffer, count, tag, param);
+  return ucp::record_send(ep, buffer, count, tag, param, UCTRACE_CALLER);
 }
 
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void* buffer, size_t count,
@@ -163,12 +183,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void* buff
       return known(worker, buffer, count, tag, mask, param);
     }
   }
-  auto* original = ucp::original_ucp_tag_recv_nbx.get(UCTRACE_CALLER);
-  return ucp::receive(ucp::name_for(UcpFunction::tag_recv_nbx),
-                      {worker, buffer, count, tag, mask, 0}, param, UCTRACE_CALLER,
-                      [=](const ucp_request_param_t* handed) {
-                        return original(worker, buffer, count, tag, mask, handed);
-                      });
+  return ucp::record_receive(worker, buffer, count, tag, mask, param, UCTRACE_CALLER);
 }
 
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void* buffer,

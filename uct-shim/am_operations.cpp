@@ -124,9 +124,35 @@ std::size_t pack_and_capture(void* destination, void* argument) {
 
 [[gnu::noinline]] ucs_status_t count_am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header,
                                               const void* payload, unsigned length) {
-  CountedPost post(ep->iface, ep, UctOp::am_short);
+  CountedPost post(ep, UctOp::am_short);
+  if (!post) [[unlikely]]
+    return record_am_short(ep, id, header, payload, length);
   const ucs_status_t status = post.original().ep_am_short(ep, id, header, payload, length);
   return post.done(status, sizeof header + length);
+}
+
+[[gnu::noinline]] ssize_t record_am_bcopy(uct_ep_h ep, std::uint8_t id, uct_pack_callback_t pack,
+                                          void* argument, unsigned flags) {
+  Post post(ep->iface, ep, UctOp::am_bcopy);
+  if (post.passes_through()) {
+    return post.original().ep_am_bcopy(ep, id, pack, argument, flags);
+  }
+  post.is_for(request_at(argument));
+  PackCapture capture{pack, argument, id, 0, {}};
+  const ssize_t length = post.original().ep_am_bcopy(ep, id, pack_and_capture, &capture, flags);
+  return post.done(length, {.bytes = length_or_none(length),
+                            .am_id = id,
+                            .header_words = capture.header_words,
+                            .header = capture.header});
+}
+
+[[gnu::noinline]] ssize_t count_am_bcopy(uct_ep_h ep, std::uint8_t id, uct_pack_callback_t pack,
+                                         void* argument, unsigned flags) {
+  CountedPost post(ep, UctOp::am_bcopy);
+  if (!post) [[unlikely]]
+    return record_am_bcopy(ep, id, pack, argument, flags);
+  const ssize_t length = post.original().ep_am_bcopy(ep, id, pack, argument, flags);
+  return post.done(length, length_or_none(length));
 }
 
 }  // namespace
@@ -152,22 +178,8 @@ ucs_status_t am_short_iov(uct_ep_h ep, std::uint8_t id, const uct_iov_t* iov, st
 
 ssize_t am_bcopy(uct_ep_h ep, std::uint8_t id, uct_pack_callback_t pack, void* argument,
                  unsigned flags) {
-  if (log::counts_only()) {
-    CountedPost post(ep->iface, ep, UctOp::am_bcopy);
-    const ssize_t length = post.original().ep_am_bcopy(ep, id, pack, argument, flags);
-    return post.done(length, length_or_none(length));
-  }
-  Post post(ep->iface, ep, UctOp::am_bcopy);
-  if (post.passes_through()) {
-    return post.original().ep_am_bcopy(ep, id, pack, argument, flags);
-  }
-  post.is_for(request_at(argument));
-  PackCapture capture{pack, argument, id, 0, {}};
-  const ssize_t length = post.original().ep_am_bcopy(ep, id, pack_and_capture, &capture, flags);
-  return post.done(length, {.bytes = length_or_none(length),
-                            .am_id = id,
-                            .header_words = capture.header_words,
-                            .header = capture.header});
+  return log::counts_only() ? count_am_bcopy(ep, id, pack, argument, flags)
+                            : record_am_bcopy(ep, id, pack, argument, flags);
 }
 
 ucs_status_t am_zcopy(uct_ep_h ep, std::uint8_t id, const void* header, unsigned header_length,

@@ -200,44 +200,37 @@ class Post {
   std::uint64_t start_ = 0;
 };
 
-// The same where operations are only counted, for those that are posted most.
+// The same where operations are only counted, for those that are posted most. What lies inside
+// another operation, or passes through, is left to Post: then it is false.
 class CountedPost {
  public:
-  UCTRACE_HOT CountedPost(uct_iface_h iface, uct_ep_h endpoint, log::UctOp op)
-      : iface_(iface), interface_(find_open_interface(iface)), op_(op) {
-    const void* const frame = __builtin_dwarf_cfa();
-    const Posting outer = posting_around(frame);
-    outer_busy_ = outer.busy;
-    outer_frame_ = outer.frame;
-    counts_ = interface_ != nullptr && !outer.covers(interface_, endpoint);
-    if (counts_) [[likely]] {
-      thread_state.posting.busy = endpoint;
-      thread_state.posting.frame = frame;
-    }
+  UCTRACE_HOT CountedPost(uct_ep_h endpoint, log::UctOp op)
+      : interface_(find_open_interface(endpoint->iface)), op_(op) {
+    if (thread_state.posting.busy != nullptr) [[unlikely]]
+      interface_ = nullptr;
+    if (interface_ == nullptr) [[unlikely]]
+      return;
+    thread_state.posting.busy = endpoint;
+    thread_state.posting.frame = __builtin_dwarf_cfa();
   }
   CountedPost(const CountedPost&) = delete;
   CountedPost& operator=(const CountedPost&) = delete;
 
-  const uct_iface_ops_t& original() const { return original_of(interface_, iface_); }
+  explicit operator bool() const { return interface_ != nullptr; }
+  const uct_iface_ops_t& original() const { return interface_->original; }
 
   // Takes note of the result and returns it: a ucs_status_t, or the length of a bcopy.
   template <typename Status>
   UCTRACE_HOT Status done(Status status, std::uint64_t bytes) {
-    if (!counts_) [[unlikely]]
-      return status;
-    thread_state.posting.busy = outer_busy_;
-    thread_state.posting.frame = outer_frame_;
+    thread_state.posting.busy = nullptr;
     if (status >= 0) [[likely]]
       count_operation(*interface_, op_, bytes);
     return status;
   }
 
  private:
-  uct_iface_h iface_;
   Interface* interface_;
   log::UctOp op_;
-  bool counts_;  // not what passes through, as of Post
-  const void *outer_busy_, *outer_frame_;
 };
 
 // What of an operation tells where its data lies.

@@ -175,6 +175,12 @@ std::vector<std::string> layer_lines(const ordered_json& layers) {
   return lines;
 }
 
+// What stands between its sides. One that holds but for rounding has sides that differ.
+const char* relation(const Identity& identity) {
+  if (identity.left == identity.right) return "=";
+  return identity.result == Verdict::holds ? "~" : "!=";
+}
+
 // A cut list begins with what does not hold: that must not be what is cut off.
 std::vector<std::string> identity_lines(const Run& run, std::vector<Identity> identities,
                                         const InfoOptions& options) {
@@ -187,11 +193,10 @@ std::vector<std::string> identity_lines(const Run& run, std::vector<Identity> id
   std::vector<std::string> lines;
   for (const Identity& identity : identities) {
     const bool may_be_damage = identity.result == Verdict::violated && !damage.empty();
-    lines.push_back(fmt::format("{} {} ({}): {}: {} {} {}{}",
-                                verdict(identity.result, options.colour), identity.name,
-                                identity.scope, identity.statement, identity.left,
-                                identity.left == identity.right ? "=" : "!=", identity.right,
-                                may_be_damage ? "; " + damage : ""));
+    lines.push_back(
+        fmt::format("{} {} ({}): {}: {} {} {}{}", verdict(identity.result, options.colour),
+                    identity.name, identity.scope, identity.statement, identity.left,
+                    relation(identity), identity.right, may_be_damage ? "; " + damage : ""));
   }
   return lines;
 }

@@ -237,6 +237,11 @@ TEST_SUITE("unit") {
       CHECK(text.str().find("c = d: 3 != 2; c.ulog") != std::string::npos);
       CHECK(text.str().find("a = b: 3 = 3; c.ulog") == std::string::npos);
       damaged.identities.pop_back();
+      damaged.identities.push_back({"delays", "job", "e = f, but for rounding", 4, 5, Verdict::holds});
+      text.str("");
+      write_info_text(text, damaged, {.list = InfoList::identities});
+      CHECK(text.str().find("e = f, but for rounding: 4 ~ 5\n") != std::string::npos);
+      damaged.identities.pop_back();
       CHECK(identities_line(damaged) == "identities: all 1 hold");
     }
     const ordered_json info = info_json(run);
