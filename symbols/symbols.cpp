@@ -194,9 +194,11 @@ Resolved resolve(const CodeFile& code, std::span<const std::uint64_t> addresses)
       opened = std::move(second);
     }
   }
-  for (const std::uint64_t address : addresses) {
-    resolved.at.push_back(resolved.why ? SourceFrames{SourceFrame{}} : opened->at(address));
+  if (resolved.why) {
+    resolved.at.assign(addresses.size(), SourceFrames(1));
+    return resolved;
   }
+  for (const std::uint64_t address : addresses) resolved.at.push_back(opened->at(address));
   return resolved;
 }
 
