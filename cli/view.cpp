@@ -137,14 +137,19 @@ std::string page_of(const RowSource& rows, const PageOptions& options) {
   return insert_page_data(page_template(), page_data(rows, options));
 }
 
-void write_tiles(const RowSource& rows, PageOptions options, const ViewCommand& command) {
-  TileFolder folder(command.output);
-  ProgressLine line;
-  TileOptions& tiles = options.tiles.emplace();
+TileOptions tile_options(const ViewCommand& command) {
+  TileOptions tiles;
   tiles.operations = command.limit.value_or(kTileOperations);
   const auto& [threads, memory_bytes] = std::pair(command.data.threads, command.data.memory_bytes);
   if (memory_bytes != 0) tiles.memory_bytes = std::min(tiles.memory_bytes, memory_bytes / 2);
   tiles.workers = Workers(threads == 0 ? usable_cpus() : threads);
+  return tiles;
+}
+
+void write_tiles(const RowSource& rows, PageOptions options, const ViewCommand& command) {
+  TileFolder folder(command.output);
+  ProgressLine line;
+  TileOptions& tiles = options.tiles.emplace(tile_options(command));
   tiles.write = [&](std::size_t number, const std::string& script) {
     folder.write_tile(number, script);
   };
@@ -213,8 +218,7 @@ void serve_page(const RowSource& rows, const PageOptions& options, std::size_t p
 // The page, and its tiles when they are asked for.
 void serve_tiles(const RowSource& rows, PageOptions options, const ViewCommand& command) {
   MakeTile make_tile;
-  TileOptions& tiles = options.tiles.emplace();
-  tiles.operations = command.limit.value_or(kTileOperations);
+  TileOptions& tiles = options.tiles.emplace(tile_options(command));
   tiles.serve = [&](MakeTile make) { make_tile = std::move(make); };
   std::string page =
       insert_page_data(with_tiles_allowed(page_template()), page_data(rows, options));

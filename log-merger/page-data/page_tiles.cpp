@@ -1,6 +1,7 @@
 #include "log-merger/page-data/page_tiles.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <tuple>
 #include <utility>
@@ -34,6 +35,10 @@ CellOfMessages cells_of_messages(const RowSource& source, const TrafficCells& ce
   return found;
 }
 
+// Of the memory for rows that tiles may take, where one at a time is made of them: who asks for the
+// first of a group waits until all of it was read.
+constexpr std::uint64_t kServedShare = 4;
+
 // Tiles [first, end) of the plan, whose rows are held together.
 struct Group {
   std::size_t first, end;
@@ -55,14 +60,19 @@ class TileMemory {
            rows(RowsOf::messages) * (sizeof(Message) + kNumbers + hops_ * sizeof(Hop));
   }
 
-  // The next tiles from `first` on: one at least.
-  Group group(const std::vector<Tile>& tiles, std::size_t first, std::uint64_t most) const {
+  // All tiles, in order: in each group as many as have `most` bytes together, one at least.
+  std::vector<Group> groups(const std::vector<Tile>& tiles, std::uint64_t most) const {
+    std::vector<Group> found;
     std::uint64_t bytes = 0;
-    std::size_t end = first;
-    do {
-      bytes += of(tiles[end++]);
-    } while (end < tiles.size() && bytes + of(tiles[end]) <= most);
-    return {first, end};
+    for (std::size_t tile = 0; tile < tiles.size(); ++tile) {
+      bytes += of(tiles[tile]);
+      if (found.empty() || bytes > most) {
+        found.push_back({tile, tile});
+        bytes = of(tiles[tile]);
+      }
+      found.back().end = tile + 1;
+    }
+    return found;
   }
 
  private:
@@ -263,12 +273,10 @@ class Tiles {
 };
 
 ordered_json write_all(const RowSource& source, Tiles& tiles, const TileOptions& options) {
-  const TileMemory memory(source);
   const std::size_t count = tiles.all().size();
   std::vector<ordered_json> checksums(count);
   Written written(options, count);
-  for (Group group{0, 0}; group.end < count;) {
-    group = memory.group(tiles.all(), group.end, options.memory_bytes);
+  for (const Group& group : TileMemory(source).groups(tiles.all(), options.memory_bytes)) {
     std::vector<TileRows> rows = tiles.read(group);
     options.workers.each(rows.size(), [&](std::size_t i) {
       const std::size_t number = group.first + i;
@@ -281,6 +289,34 @@ ordered_json write_all(const RowSource& source, Tiles& tiles, const TileOptions&
   return tiles.index(std::move(checksums));
 }
 
+// Makes tiles that are asked for. Most parts of a store have rows of many tiles, so that reading
+// one takes nearly as long as reading its neighbours, too: the rows of these are kept.
+class ServedTiles {
+ public:
+  ServedTiles(const RowSource& source, std::shared_ptr<Tiles> tiles, std::uint64_t memory_bytes)
+      : tiles_(std::move(tiles)), groups_(TileMemory(source).groups(tiles_->all(), memory_bytes)) {}
+
+  std::optional<std::string> operator()(std::size_t number) {
+    if (number >= tiles_->all().size()) return std::nullopt;
+    if (number < read_.first || number >= read_.end) read_group_of(number);
+    return tiles_->script(number, rows_[number - read_.first]).text;
+  }
+
+ private:
+  void read_group_of(std::size_t number) {
+    read_ = {0, 0};
+    rows_.clear();  // before there are others
+    const Group group = *std::prev(std::ranges::upper_bound(groups_, number, {}, &Group::first));
+    rows_ = tiles_->read(group);
+    read_ = group;
+  }
+
+  const std::shared_ptr<Tiles> tiles_;
+  const std::vector<Group> groups_;
+  Group read_{0, 0};
+  std::vector<TileRows> rows_;  // of the tiles of that group
+};
+
 }  // namespace
 
 ordered_json make_tiles(const RowSource& source, const TimeWindow& window, const TimeAxis& axis,
@@ -288,11 +324,9 @@ ordered_json make_tiles(const RowSource& source, const TimeWindow& window, const
   const auto tiles =
       std::make_shared<Tiles>(source, window, axis, std::move(cells), options.operations);
   if (!options.serve) return write_all(source, *tiles, options);
-  options.serve([tiles](std::size_t number) -> std::optional<std::string> {
-    if (number >= tiles->all().size()) return std::nullopt;
-    std::vector<TileRows> rows = tiles->read({number, number + 1});
-    return tiles->script(number, rows.front()).text;
-  });
+  const auto served =
+      std::make_shared<ServedTiles>(source, tiles, options.memory_bytes / kServedShare);
+  options.serve([served](std::size_t number) { return (*served)(number); });
   return tiles->index(nullptr);
 }
 

@@ -37,9 +37,9 @@ struct TileOptions {
 };
 
 // Makes and writes them all, or leaves that to who serves them, and says what the page must know of
-// them. Reads the times of all rows, and all messages, once; then all rows for each part of the
-// tiles that fits the memory, or for each tile that is asked for: of a part of a table in which no
-// row overlaps it, nothing, once that is known.
+// them. Reads the times of all rows, and all messages, once; then all rows for each group of tiles
+// that fits the memory (a quarter of it where they are served): of a part of a table in which no
+// row overlaps the group nothing, once that is known.
 nlohmann::ordered_json make_tiles(const RowSource& source, const TimeWindow& window,
                                   const TimeAxis& axis, std::shared_ptr<const TrafficCells> cells,
                                   const TileOptions& options);

@@ -218,13 +218,18 @@ TEST_CASE("the tiles of a store are those of the run, also of what it keeps of i
 
 TEST_CASE("tiles that are made when they are asked for are those that are written") {
   const Run run = run_with_waits(14);
-  for (const PageOptions& asked :
-       {PageOptions{}, PageOptions{.from_ns = 200'000, .to_ns = 600'000}}) {
+  const PageOptions span{.from_ns = 200'000, .to_ns = 600'000};
+  // All in one group, and one or a few in each.
+  for (const auto& [asked, memory] : {std::pair{PageOptions{}, std::uint64_t{1} << 30},
+                                      std::pair{PageOptions{}, std::uint64_t{400'000}},
+                                      std::pair{span, std::uint64_t{1}}}) {
+    CAPTURE(memory);
     const Made written = made_of(run, 100, UINT64_MAX, 1, asked);
     PageOptions options = asked;
     MakeTile make;
     TileOptions& tiles = options.tiles.emplace();
     tiles.operations = 100;
+    tiles.memory_bytes = memory;
     tiles.serve = [&](MakeTile it) { make = std::move(it); };
     const RowSource source(run);
     ordered_json page = page_data(source, options), expected = written.page;
