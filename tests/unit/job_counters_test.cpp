@@ -310,10 +310,8 @@ TEST_CASE("sizes: each bucket has all messages up to its bound") {
   std::vector<std::uint64_t> sizes = {0,          1,         2, 3, 4, 7, 8, (1ull << 40) - 1,
                                       1ull << 40, 1ull << 63};
   for (int i = 0; i < 500; ++i) sizes.push_back(random() >> (random() % 64));
-  Number sum = 0;
   for (const std::uint64_t size : sizes) {
     process.rows[to_rank(CounterKind::internal, size, 3)] += {1, size};
-    sum += size;
   }
   JobCounters counters(kAll);
   counters.take(job.reading);
