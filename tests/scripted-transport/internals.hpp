@@ -39,8 +39,13 @@ struct uct_component {
                           uct_md_h* md);
   ucs_status_t (*cm_open)(uct_component* component, uct_worker_h worker, const void* config,
                           uct_cm_h* cm);
+#if UCT_VERNO_MINOR >= 23
+  ucs_status_t (*rkey_unpack)(uct_component* component, const void* buffer, const void* params,
+                              uct_rkey_t* rkey, void** handle);
+#else
   ucs_status_t (*rkey_unpack)(uct_component* component, const void* buffer, uct_rkey_t* rkey,
                               void** handle);
+#endif
   ucs_status_t (*rkey_ptr)(uct_component* component, uct_rkey_t rkey, void* handle,
                            std::uint64_t remote, void** local);
   ucs_status_t (*rkey_release)(uct_component* component, uct_rkey_t rkey, void* handle);
@@ -98,7 +103,7 @@ ucs_status_t uct_md_query_single_md_resource(uct_component* component,
 // What differs from version to version, and names of ours for it.
 #if UCT_VERNO_MAJOR == 1 && UCT_VERNO_MINOR == 13
 #include "internals_1_13.hpp"
-#elif UCT_VERNO_MAJOR == 1 && UCT_VERNO_MINOR == 18
+#elif UCT_VERNO_MAJOR == 1 && (UCT_VERNO_MINOR == 18 || UCT_VERNO_MINOR == 23)
 #include "internals_1_18.hpp"
 #else
 #error "the layouts of this version of UCX are not known here"

@@ -1,4 +1,4 @@
-// What is of its own kind in UCX 1.18 (internals.hpp includes it).
+// What is of its own kind in UCX 1.18 and 1.23 (internals.hpp includes it).
 #pragma once
 
 extern "C" {
@@ -24,6 +24,9 @@ struct uct_md_attr_v2 {
   std::size_t exported_mkey_packed_size;
   char global_id[UCT_MD_GLOBAL_ID_MAX];
   std::size_t reg_alignment;
+#if UCT_VERNO_MINOR >= 23
+  std::uint8_t required_mem_flags;
+#endif
 };
 
 struct uct_iface_is_reachable_params {
@@ -49,6 +52,7 @@ struct uct_md_ops {
   ucs_status_t (*mem_reg)(uct_md* md, void* address, std::size_t length, const void* params,
                           uct_mem_h* memh);
   ucs_status_t (*mem_dereg)(uct_md* md, const uct_md_mem_dereg_params* params);
+  // In 1.23 there is more behind these attributes.
   ucs_status_t (*mem_query)(uct_md* md, const void* address, std::size_t length,
                             uct_md_mem_attr_t* attributes);
   ucs_status_t (*mkey_pack)(uct_md* md, uct_mem_h memh, void* address, std::size_t length,
@@ -56,21 +60,41 @@ struct uct_md_ops {
   void* mem_attach;
   ucs_status_t (*detect_memory_type)(uct_md* md, const void* address, std::size_t length,
                                      ucs_memory_type_t* type);
+#if UCT_VERNO_MINOR >= 23
+  void* mem_elem_pack;
+  void* mem_elem_release;
+#endif
 };
 
 struct uct_iface_internal_ops {
+#if UCT_VERNO_MINOR >= 23
+  ucs_status_t (*iface_query_v2)(uct_iface_h iface, void* attributes);
+#endif
   ucs_status_t (*iface_estimate_perf)(uct_iface_h iface, void* attributes);
   void (*iface_vfs_refresh)(uct_iface_h iface);
   ucs_status_t (*ep_query)(uct_ep_h ep, void* attributes);
+#if UCT_VERNO_MINOR >= 23
+  ucs_status_t (*ep_invalidate)(uct_ep_h ep, const void* params);
+#else
   ucs_status_t (*ep_invalidate)(uct_ep_h ep, unsigned flags);
+#endif
   ucs_status_t (*ep_connect_to_ep_v2)(uct_ep_h ep, const uct_device_addr_t* device,
                                       const uct_ep_addr_t* address, const void* params);
   int (*iface_is_reachable_v2)(const uct_iface_h iface,
                                const uct_iface_is_reachable_params* params);
   int (*ep_is_connected)(uct_ep_h ep, const uct_ep_is_connected_params* params);
+#if UCT_VERNO_MINOR >= 23
+  ucs_status_t (*ep_get_device_ep)(uct_ep_h ep, void** device);
+  void* ep_put_sgl_zcopy;  // these two are asked for where iface_query_v2 says so
+  void* ep_get_sgl_zcopy;
+  ucs_status_t (*ep_outstanding_purge)(uct_ep_h ep, const void* params);
+#endif
 };
 
 // From iface_query.
+#if UCT_VERNO_MINOR >= 23
+ucs_status_t uct_iface_base_query_v2(uct_iface_h iface, void* attributes);
+#endif
 ucs_status_t uct_base_iface_estimate_perf(uct_iface_h iface, void* attributes);
 ucs_status_t uct_base_rkey_compare(uct_component* component, uct_rkey_t one, uct_rkey_t other,
                                    const void* params, int* result);
@@ -106,11 +130,11 @@ constexpr std::uint64_t kBetweenHosts = UCT_IFACE_FLAG_INTER_NODE;
 // The operations with a second version do what the first does. No table of defaults is exported.
 template <auto kIsConnected>
 const void* internal_operations() {
-  static const uct_iface_internal_ops operations{
+  static uct_iface_internal_ops operations{
       .iface_estimate_perf = uct_base_iface_estimate_perf,
       .iface_vfs_refresh = [](uct_iface_h) {},
       .ep_query = [](uct_ep_h, void*) { return UCS_ERR_UNSUPPORTED; },
-      .ep_invalidate = [](uct_ep_h, unsigned) { return UCS_ERR_UNSUPPORTED; },
+      .ep_invalidate = [](uct_ep_h, auto) { return UCS_ERR_UNSUPPORTED; },
       .ep_connect_to_ep_v2 =
           [](uct_ep_h ep, const uct_device_addr_t* device, const uct_ep_addr_t* address,
              const void*) { return ep->iface->ops.ep_connect_to_ep(ep, device, address); },
@@ -128,6 +152,11 @@ const void* internal_operations() {
                                                  given(kHasEndpoint, params->ep_addr)));
           },
   };
+#if UCT_VERNO_MINOR >= 23
+  operations.iface_query_v2 = uct_iface_base_query_v2;
+  operations.ep_get_device_ep = [](uct_ep_h, void**) { return UCS_ERR_UNSUPPORTED; };
+  operations.ep_outstanding_purge = [](uct_ep_h, const void*) { return UCS_ERR_UNSUPPORTED; };
+#endif
   return &operations;
 }
 

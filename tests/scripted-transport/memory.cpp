@@ -145,6 +145,11 @@ ucs_status_t unpack_key(uct_component*, const void* buffer, uct_rkey_t* key, voi
   return UCS_OK;
 }
 
+ucs_status_t unpack_key(uct_component* component, const void* buffer, const void*, uct_rkey_t* key,
+                        void** handle) {
+  return unpack_key(component, buffer, key, handle);
+}
+
 ucs_status_t release_key(uct_component*, uct_rkey_t, void* handle) {
   delete static_cast<Registered*>(handle);
   oracle::note({.what = "key_release"});
