@@ -129,34 +129,39 @@ constexpr std::uint64_t kBetweenHosts = UCT_IFACE_FLAG_INTER_NODE;
 
 // The operations with a second version do what the first does. No table of defaults is exported.
 template <auto kIsConnected>
-const void* internal_operations() {
-  static uct_iface_internal_ops operations{
-      .iface_estimate_perf = uct_base_iface_estimate_perf,
-      .iface_vfs_refresh = [](uct_iface_h) {},
-      .ep_query = [](uct_ep_h, void*) { return UCS_ERR_UNSUPPORTED; },
-      .ep_invalidate = [](uct_ep_h, auto) { return UCS_ERR_UNSUPPORTED; },
-      .ep_connect_to_ep_v2 =
-          [](uct_ep_h ep, const uct_device_addr_t* device, const uct_ep_addr_t* address,
-             const void*) { return ep->iface->ops.ep_connect_to_ep(ep, device, address); },
-      .iface_is_reachable_v2 =
-          [](const uct_iface_h iface, const uct_iface_is_reachable_params* params) {
-            return iface->ops.iface_is_reachable(iface, params->device_addr, params->iface_addr);
-          },
-      .ep_is_connected =
-          [](uct_ep_h ep, const uct_ep_is_connected_params* params) {
-            constexpr std::uint64_t kHasInterface = 2, kHasEndpoint = 4;
-            const auto given = [&](std::uint64_t field, auto* address) {
-              return (params->field_mask & field) != 0 ? address : nullptr;
-            };
-            return static_cast<int>(kIsConnected(ep, given(kHasInterface, params->iface_addr),
-                                                 given(kHasEndpoint, params->ep_addr)));
-          },
+uct_iface_internal_ops make_internal_operations() {
+  uct_iface_internal_ops made{};
+  made.iface_estimate_perf = uct_base_iface_estimate_perf;
+  made.iface_vfs_refresh = [](uct_iface_h) {};
+  made.ep_query = [](uct_ep_h, void*) { return UCS_ERR_UNSUPPORTED; };
+  made.ep_invalidate = [](uct_ep_h, auto) { return UCS_ERR_UNSUPPORTED; };
+  made.ep_connect_to_ep_v2 = [](uct_ep_h ep, const uct_device_addr_t* device,
+                                const uct_ep_addr_t* address, const void*) {
+    return ep->iface->ops.ep_connect_to_ep(ep, device, address);
+  };
+  made.iface_is_reachable_v2 = [](const uct_iface_h iface,
+                                  const uct_iface_is_reachable_params* params) {
+    return iface->ops.iface_is_reachable(iface, params->device_addr, params->iface_addr);
+  };
+  made.ep_is_connected = [](uct_ep_h ep, const uct_ep_is_connected_params* params) {
+    constexpr std::uint64_t kHasInterface = 2, kHasEndpoint = 4;
+    const auto given = [&](std::uint64_t field, auto* address) {
+      return (params->field_mask & field) != 0 ? address : nullptr;
+    };
+    return static_cast<int>(kIsConnected(ep, given(kHasInterface, params->iface_addr),
+                                         given(kHasEndpoint, params->ep_addr)));
   };
 #if UCT_VERNO_MINOR >= 23
-  operations.iface_query_v2 = uct_iface_base_query_v2;
-  operations.ep_get_device_ep = [](uct_ep_h, void**) { return UCS_ERR_UNSUPPORTED; };
-  operations.ep_outstanding_purge = [](uct_ep_h, const void*) { return UCS_ERR_UNSUPPORTED; };
+  made.iface_query_v2 = uct_iface_base_query_v2;
+  made.ep_get_device_ep = [](uct_ep_h, void**) { return UCS_ERR_UNSUPPORTED; };
+  made.ep_outstanding_purge = [](uct_ep_h, const void*) { return UCS_ERR_UNSUPPORTED; };
 #endif
+  return made;
+}
+
+template <auto kIsConnected>
+const void* internal_operations() {
+  static const uct_iface_internal_ops operations = make_internal_operations<kIsConnected>();
   return &operations;
 }
 
