@@ -140,9 +140,8 @@ std::string page_of(const RowSource& rows, const PageOptions& options) {
 TileOptions tile_options(const ViewCommand& command) {
   TileOptions tiles;
   tiles.operations = command.limit.value_or(kTileOperations);
-  const auto& [threads, memory_bytes] = std::pair(command.data.threads, command.data.memory_bytes);
+  const std::uint64_t memory_bytes = command.data.memory_bytes;
   if (memory_bytes != 0) tiles.memory_bytes = std::min(tiles.memory_bytes, memory_bytes / 2);
-  tiles.workers = Workers(threads == 0 ? usable_cpus() : threads);
   return tiles;
 }
 
@@ -150,6 +149,8 @@ void write_tiles(const RowSource& rows, PageOptions options, const ViewCommand& 
   TileFolder folder(command.output);
   ProgressLine line;
   TileOptions& tiles = options.tiles.emplace(tile_options(command));
+  const std::size_t threads = command.data.threads;
+  tiles.workers = Workers(threads == 0 ? usable_cpus() : threads);
   tiles.write = [&](std::size_t number, const std::string& script) {
     folder.write_tile(number, script);
   };

@@ -244,8 +244,8 @@ def is_counted_shortly(function):
 
 
 def counted_wrapper(function, number):
-    """That shorter way: what counts around the original, and who takes it. What is none of the program's calls, or has no
-    original yet, is left to `recorded_`: so no argument needs to be kept in a register over a call."""
+    """That shorter way: what counts around the original, and who takes it. Calls that the library makes itself, and those
+    without an original yet, are left to `recorded_`: so no argument needs to be kept in a register over a call."""
     names = [f"a{i}" for i in range(len(function.roles))]
     parameters, arguments = ", ".join(f"Word {name}" for name in names), ", ".join(names)
     sends = function.kind == "send"
@@ -323,7 +323,8 @@ def prototypes(functions):
             continue
         words = ", ".join(["Word"] * len(function.roles)) or "void"
         # DEFINE_BRANCH declares what it defines.
-        for name in exported(function)[is_counted_shortly(function):]:
+        names = exported(function)[1:] if is_counted_shortly(function) else exported(function)
+        for name in names:
             yield f"Word {name}({words});"
 
 

@@ -18,7 +18,7 @@
 
 extern "C" {
 constinit bool uctrace_mpi_recording = false;
-constinit bool uctrace_mpi_only_counts = false;
+[[gnu::used]] constinit bool uctrace_mpi_only_counts = false;  // by assembly, too
 constinit bool uctrace_mpi_offers_variables = false;
 }
 

@@ -25,7 +25,7 @@ WRAPPER_INLINE bool is_outermost(void) {
 }
 WRAPPER_INLINE bool is_measured(void) { return uctrace_mpi_recording && is_outermost(); }
 
-// 0 before the first call.
+// 0 before the first call, and where the library lacks the function.
 WRAPPER_INLINE void* known_original(unsigned function, UctraceEntry entry) {
   return __atomic_load_n(&uctrace_mpi_functions[function].original[entry], __ATOMIC_ACQUIRE);
 }
@@ -90,9 +90,9 @@ WRAPPER_INLINE void leave_unrecorded(const UctraceCall* call) {
 }
 
 // The shorter way of calls that are only counted (docs/internals.md). A function of its own needs
-// fewer registers than the one that records, and which of them is called is asked before either
-// saves any: the compiler would save them first. As the branch is a jump, both have the caller and
-// the frame of the exported function, in a build without optimisation, too.
+// fewer registers than the one that records. The choice is made in assembly, as a compiler would
+// save registers before it. It is a jump, so that in a build without optimisation, too, either has
+// the caller and the frame of the exported function. Elsewhere the compiler has its way.
 #if defined(__x86_64__)
 #define WRAPPER_COUNTED static __attribute__((noinline, used))
 #define WRAPPER_RECORDED static __attribute__((noinline, used))

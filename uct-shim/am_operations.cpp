@@ -95,8 +95,8 @@ std::size_t pack_and_capture(void* destination, void* argument) {
   return length;
 }
 
-// Neither is a part of the other: what is recorded needs registers to be saved and room for a
-// header.
+// Neither is compiled into the other: what is recorded needs registers to be saved and room for a
+// header. While operations are only counted, record_... takes what CountedPost leaves to Post.
 [[gnu::noinline]] ucs_status_t record_am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header,
                                                const void* payload, unsigned length) {
   Post post(ep->iface, ep, UctOp::am_short);

@@ -200,18 +200,19 @@ class Post {
   std::uint64_t start_ = 0;
 };
 
-// The same where operations are only counted, for those that are posted most. What lies inside
-// another operation, or passes through, is left to Post: then it is false.
+// The same where operations are only counted, for those that are posted most. It is false for what
+// lies inside another operation or passes through: the caller uses Post then.
 class CountedPost {
  public:
   UCTRACE_HOT CountedPost(uct_ep_h endpoint, log::UctOp op)
       : interface_(find_open_interface(endpoint->iface)), op_(op) {
-    if (thread_state.posting.busy != nullptr) [[unlikely]]
+    const void* const frame = __builtin_dwarf_cfa();
+    if (posting_around(frame).busy != nullptr) [[unlikely]]
       interface_ = nullptr;
     if (interface_ == nullptr) [[unlikely]]
       return;
     thread_state.posting.busy = endpoint;
-    thread_state.posting.frame = __builtin_dwarf_cfa();
+    thread_state.posting.frame = frame;
   }
   CountedPost(const CountedPost&) = delete;
   CountedPost& operator=(const CountedPost&) = delete;

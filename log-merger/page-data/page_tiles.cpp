@@ -35,14 +35,20 @@ CellOfMessages cells_of_messages(const RowSource& source, const TrafficCells& ce
   return found;
 }
 
-// Of the memory for rows that tiles may take, where one at a time is made of them: who asks for the
-// first of a group waits until all of it was read.
+// A group of served tiles has 1/kServedShare of the memory for rows: who asks for one of them waits
+// until the whole group was read.
 constexpr std::uint64_t kServedShare = 4;
 
 // Tiles [first, end) of the plan, whose rows are held together.
 struct Group {
   std::size_t first, end;
+
+  bool empty() const { return first >= end; }
+  void include(const Group& other) {
+    if (!other.empty()) *this = {std::min(first, other.first), std::max(end, other.end)};
+  }
 };
+constexpr Group kNone{SIZE_MAX, 0};
 
 // Bytes that the rows of a tile take. Of hops and waits, as many are expected as the run has on
 // average.
@@ -94,12 +100,9 @@ class Parts {
     return part >= parts_.size() ||
            (parts_[part].first < group.end && parts_[part].end > group.first);
   }
-  // A row of the part, which is the last one known or the next, is in tiles [first, end).
-  void add(std::size_t part, std::size_t first, std::size_t end) {
-    if (part >= parts_.size()) parts_.push_back({SIZE_MAX, 0});
-    if (part + 1 != parts_.size() || first >= end) return;
-    Group& hull = parts_[part];
-    hull = {std::min(hull.first, first), std::max(hull.end, end)};
+  // All rows of the part, which is known or the next, are in the tiles of `hull`.
+  void learn(std::size_t part, const Group& hull) {
+    if (part == parts_.size()) parts_.push_back(hull);
   }
 
  private:
@@ -138,22 +141,27 @@ class GroupReader {
   }
 
  private:
-  using Span = std::pair<std::size_t, std::size_t>;  // tiles [first, end)
-
-  std::span<TileRows> tiles_in(const Span& span) {
-    const std::size_t first = std::max(span.first, group_.first),
-                      behind = std::min(span.second, group_.end);
-    if (first >= behind) return {};
-    return std::span(tiles_).subspan(first - group_.first, behind - first);
+  template <typename Row>
+  Group tiles_of(const Row& row) const {
+    const auto [first, end] = plan_.of(row);
+    return {first, end};
   }
 
-  // Calls visit(part, first, end) for each part of the table that may have rows of the group.
+  std::span<TileRows> tiles_in(const Group& span) {
+    const Group here{std::max(span.first, group_.first), std::min(span.end, group_.end)};
+    if (here.empty()) return {};
+    return std::span(tiles_).subspan(here.first - group_.first, here.end - here.first);
+  }
+
+  // Calls visit(first, end) for each part of the table that may have rows of the group, and learns
+  // which tiles its rows are in, which that returns.
   template <typename Row, typename Visit>
   void each_part(Visit visit) {
     const std::size_t count = source_.count<Row>();
     for (std::size_t first = 0, part = 0; first < count; first += kRowsAtOnce, ++part) {
       if (!std::get<PartsOf<Row>>(parts_).may_be_in(part, group_)) continue;
-      visit(part, first, std::min(first + kRowsAtOnce, count));
+      std::get<PartsOf<Row>>(parts_).learn(part,
+                                           visit(first, std::min(first + kRowsAtOnce, count)));
     }
   }
 
@@ -163,33 +171,37 @@ class GroupReader {
   void read(Add add) {
     const TableReader<Row>& table = source_.table<Row>();
     std::vector<Row> buffer;
-    each_part<Row>([&](std::size_t part, std::size_t first, std::size_t end) {
+    each_part<Row>([&](std::size_t first, std::size_t end) {
+      Group hull = kNone;
       bool any = false;
       for (const Row& row : table.read(first, end, times_of<Row>(), buffer)) {
-        const Span span = plan_.of(row);
-        std::get<PartsOf<Row>>(parts_).add(part, span.first, span.second);
+        const Group span = tiles_of(row);
+        hull.include(span);
         any = any || !tiles_in(span).empty();
       }
-      if (!any) return;
+      if (!any) return hull;
       std::size_t number = first;
       for (const Row& row : table.read(first, end, Wanted<Row>::all(), buffer)) {
-        for (TileRows& tile : tiles_in(plan_.of(row))) add(tile, row, number);
+        for (TileRows& tile : tiles_in(tiles_of(row))) add(tile, row, number);
         ++number;
       }
+      return hull;
     });
   }
 
   void read_waits() {
     RowWindow<MpiCallRow> calls(source_, times_of<MpiCallRow>());
     std::vector<Wait> buffer;
-    each_part<Wait>([&](std::size_t part, std::size_t first, std::size_t end) {
+    each_part<Wait>([&](std::size_t first, std::size_t end) {
+      Group hull = kNone;
       for (const Wait& wait :
            source_.table<Wait>().read(first, end, ToldWaits::of_waits(), buffer)) {
-        const Span span =
-            wait.call < 0 ? Span{0, 0} : plan_.of(calls.row(static_cast<std::size_t>(wait.call)));
-        std::get<PartsOf<Wait>>(parts_).add(part, span.first, span.second);
+        if (wait.call < 0) continue;
+        const Group span = tiles_of(calls.row(static_cast<std::size_t>(wait.call)));
+        hull.include(span);
         for (TileRows& tile : tiles_in(span)) tile.add(wait);
       }
+      return hull;
     });
   }
 

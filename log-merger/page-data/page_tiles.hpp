@@ -38,8 +38,8 @@ struct TileOptions {
 
 // Makes and writes them all, or leaves that to who serves them, and says what the page must know of
 // them. Reads the times of all rows, and all messages, once; then all rows for each group of tiles
-// that fits the memory (a quarter of it where they are served): of a part of a table in which no
-// row overlaps the group nothing, once that is known.
+// that fits the memory (a quarter of it where they are served). A part of a table without rows of
+// the group is skipped once that is known.
 nlohmann::ordered_json make_tiles(const RowSource& source, const TimeWindow& window,
                                   const TimeAxis& axis, std::shared_ptr<const TrafficCells> cells,
                                   const TileOptions& options);

@@ -4,6 +4,7 @@ itself saw, operation by operation."""
 from collections import Counter
 
 from checks import check_accounts, results_of
+from counter_files import counters
 from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
 from recordings import record_well
 from scripted import calls_of, check_recording_is, read_oracle
@@ -50,6 +51,13 @@ def scripted_uct_is_recorded(name):
         check_accounts(info)
         check_equal(info["faults"], [], "faults")
         check_equal(info["uct"]["reasons"]["direct_uct"], info["uct"]["posted_ok"], "direct UCT")
+        # Where nothing is recorded, some operations take a shorter way, also after one that was left by a long jump.
+        found = {}
+        for how in (["--counters"], ["--counters", "--trace"]):
+            _, counted = record_well(folder / f"counted{len(how)}", program, env=quiet, switches=how)
+            found[len(how)] = counters(counted.folder, "--by", "transports")["transports"]
+        check(found[1], "nothing was counted")
+        check_equal(found[1], found[2], "counters alone, and beside a trace")
 
 
 run_test(scripted_uct_is_recorded)

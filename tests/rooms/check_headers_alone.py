@@ -24,7 +24,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', re.MULTILINE)
 NOT_ALONE = {
     # For one version of UCX each.
     "tests/scripted-transport/internals_1_13.hpp",
-    "tests/scripted-transport/internals_1_18.hpp",
+    "tests/scripted-transport/internals_since_1_18.hpp",
     # With fail() and allocate() of common.h or of gpu_pair.h.
     "tests/programs/device_memory.h",
     # With check() and make_buffer() of ucp_pair.h.

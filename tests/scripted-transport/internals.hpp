@@ -104,7 +104,7 @@ ucs_status_t uct_md_query_single_md_resource(uct_component* component,
 #if UCT_VERNO_MAJOR == 1 && UCT_VERNO_MINOR == 13
 #include "internals_1_13.hpp"
 #elif UCT_VERNO_MAJOR == 1 && (UCT_VERNO_MINOR == 18 || UCT_VERNO_MINOR == 23)
-#include "internals_1_18.hpp"
+#include "internals_since_1_18.hpp"
 #else
 #error "the layouts of this version of UCX are not known here"
 #endif
