@@ -490,10 +490,25 @@ static void print_own_numbers(void) {
   MPI_T_finalize();
 }
 
+// Of no variable of ours: whether the library alone can do it.
+static void start_all_handles(void) {
+  int provided;
+  MPI_T_pvar_session session;
+  SUCCEEDS(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided));
+  SUCCEEDS(MPI_T_pvar_session_create(&session));
+  SUCCEEDS(MPI_T_pvar_start(session, MPI_T_PVAR_ALL_HANDLES));
+}
+
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   if (strcmp(argv[1], "own") == 0) {
     print_own_numbers();
+    return 0;
+  }
+  if (strcmp(argv[1], "all-handles") == 0) {
+    MPI_Init(&argc, &argv);
+    start_all_handles();
+    MPI_Finalize();
     return 0;
   }
   int provided, number;
