@@ -136,8 +136,9 @@ Mpi identify(const fs::path& library, const fs::path& launcher) {
 }  // namespace
 
 std::optional<Mpi> mpi_of(const std::vector<LoadedLibrary>& libraries, const fs::path& launcher) {
-  for (const char* name :
-       {"libmpi.so", "libmpich.so", "libmpi_", "libmpich_", "libpmpi.so", "libpmpi_abi.so"}) {
+  // The last one is all that Open MPI 6's own programs have.
+  for (const char* name : {"libmpi.so", "libmpich.so", "libmpi_", "libmpich_", "libpmpi.so",
+                           "libpmpi_abi.so", "libopen_mpi.so"}) {
     const LoadedLibrary* library = find_library(libraries, name);
     // Bindings of Fortran and C++ need the library itself, which is listed, too.
     if (library == nullptr || library->path.empty() || library->name.starts_with("libmpi_mpifh") ||
