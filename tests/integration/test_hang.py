@@ -26,7 +26,7 @@ def check_identities_of_killed(data):
 def named_while_running_and_after_a_kill(mpi, name):
     shape = SHAPES[name]
     if shape.verdict is None:
-        shape = with_changes(shape, verdict=LOCK_VERDICT[mpi])
+        shape = with_changes(shape, verdict=LOCK_VERDICT[mpi.removesuffix("_abi")])
     with scratch() as folder:
         job = Job(mpi, name, folder)
         with started(job.command):
