@@ -31,8 +31,6 @@ inline auto& capabilities_of(DomainAttributes& attributes) { return attributes.c
 inline void complete(DomainAttributes&) {}
 constexpr std::uint64_t kInvalidates = UCT_MD_FLAG_INVALIDATE;
 
-constexpr std::uint64_t kCopiesMemory = 0;  // no domain has to say so
-
 using RegistrationParameters = unsigned;
 
 template <auto kPack>

@@ -113,9 +113,6 @@ inline void complete(DomainAttributes& attributes) {
 // As one flag for those who ask by uct_md_query, and as its halves: for RMA and for atomics.
 constexpr std::uint64_t kInvalidates = UCT_MD_FLAG_INVALIDATE | UCS_BIT(11) | UCS_BIT(12);
 
-// From 1.23 on UCP copies only by domains that say so.
-constexpr std::uint64_t kCopiesMemory = UCT_VERNO_MINOR >= 23 ? UCS_BIT(13) : 0;
-
 using RegistrationParameters = const void*;
 
 template <auto kPack>

@@ -30,8 +30,6 @@ ucs_status_t query(uct_md*, DomainAttributes* attributes) {
   capabilities.flags = UCT_MD_FLAG_REG | kInvalidates;
   if (kType == UCS_MEMORY_TYPE_HOST) {
     capabilities.flags |= UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY;
-  } else {
-    capabilities.flags |= kCopiesMemory;
   }
   capabilities.reg_mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST) | UCS_BIT(kType);
   capabilities.access_mem_types = UCS_BIT(kType);
