@@ -217,6 +217,12 @@ def exported(function):
     return symbols(function)[:1] if function.kind == "tool" else symbols(function)
 
 
+def call_of_original(function):
+    """Of a function whose arguments are a0, a1, ..."""
+    names = [f"a{i}" for i in range(len(function.roles))]
+    return f"((Function{len(names)})original)({', '.join(names)})"
+
+
 def tool_wrapper(function, number):
     """Of MPI_T: not measured, and answered by this library where it offers variables. What calls PMPI_T
     is past it: such a function is not exported."""
@@ -228,7 +234,7 @@ WRAPPER_EXPORT Word {function.name}({', '.join(parameters) or 'void'}) {{
   void* original = original_of({number}, kUctraceMpi, WRAPPER_CALLER);
   return uctrace_mpi_offers_variables
              ? uctrace_{function.name}({', '.join(['original', *names])})
-             : ((Function{len(names)})original)({', '.join(names)});
+             : {call_of_original(function)};
 }}
 """
 
@@ -259,7 +265,7 @@ def counted_wrapper(function, number):
     return f"""WRAPPER_INLINE Word counting_{function.name}(void* original, {parameters}) {{
   {guard};
   enter_counted({'true' if sends else 'false'});
-  return {'guard.result = ' if sends else ''}((Function{len(names)})original)({arguments});
+  return {'guard.result = ' if sends else ''}{call_of_original(function)};
 }}
 WRAPPER_COUNTED Word counted_{function.name}({parameters}) {{
   void* original = known_original({number}, kUctraceMpi);
@@ -279,7 +285,7 @@ def wrapper(function, number):
     names = [f"a{i}" for i in range(len(function.roles))]
     parameters = ", ".join(f"Word {name}" for name in names)
     arguments = ", ".join(names)
-    original = f"((Function{len(names)})original)({arguments})"
+    original = call_of_original(function)
     initialiser, call = guard(function, number)
     entered = "guard" if shape.enter in WHOLE_GUARD else call
     if shape.c_type in ("UctraceProbe", "UctracePartitioned"):

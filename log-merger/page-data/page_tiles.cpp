@@ -316,7 +316,7 @@ class ServedTiles {
 
  private:
   void read_group_of(std::size_t number) {
-    read_ = {0, 0};
+    read_ = kNone;
     rows_.clear();  // before there are others
     const Group group = *std::prev(std::ranges::upper_bound(groups_, number, {}, &Group::first));
     rows_ = tiles_->read(group);
@@ -325,7 +325,7 @@ class ServedTiles {
 
   const std::shared_ptr<Tiles> tiles_;
   const std::vector<Group> groups_;
-  Group read_{0, 0};
+  Group read_ = kNone;
   std::vector<TileRows> rows_;  // of the tiles of that group
 };
 

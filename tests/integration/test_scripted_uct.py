@@ -52,12 +52,12 @@ def scripted_uct_is_recorded(name):
         check_equal(info["faults"], [], "faults")
         check_equal(info["uct"]["reasons"]["direct_uct"], info["uct"]["posted_ok"], "direct UCT")
         # Where nothing is recorded, some operations take a shorter way, also after one that was left by a long jump.
-        found = {}
-        for how in (["--counters"], ["--counters", "--trace"]):
-            _, counted = record_well(folder / f"counted{len(how)}", program, env=quiet, switches=how)
-            found[len(how)] = counters(counted.folder, "--by", "transports")["transports"]
-        check(found[1], "nothing was counted")
-        check_equal(found[1], found[2], "counters alone, and beside a trace")
+        counted = []
+        for name, switches in (("counters", ["--counters"]), ("both", ["--counters", "--trace"])):
+            _, recording = record_well(folder / name, program, env=quiet, switches=switches)
+            counted.append(counters(recording.folder, "--by", "transports")["transports"])
+        check(counted[0], "nothing was counted")
+        check_equal(counted[0], counted[1], "counters alone, and beside a trace")
 
 
 run_test(scripted_uct_is_recorded)
