@@ -7,6 +7,7 @@
 #include <system_error>
 #include <vector>
 
+#include "event-log/reader/counter_matrix.hpp"
 #include "event-log/reader/error.hpp"
 
 namespace uctrace::cli {
@@ -25,7 +26,8 @@ namespace {
     has_logs |= it->path().extension() == ".ulog";
   }
   throw Error({.what = "no counters in " + folder.string(),
-               .why = has_logs ? "its job was recorded without them" : "it has no counter files",
+               .why = has_logs ? "its job was recorded without them, or there was no room for them"
+                               : "it has no counter files",
                .to_do = "record with --counters, or name another folder"});
 }
 
@@ -33,6 +35,15 @@ namespace {
 
 void warn_of_unread(const LiveFolder& jobs) {
   for (const std::string& line : jobs.unread()) std::cerr << "uctrace: warning: " << line << '\n';
+}
+
+void warn_of_missing_ranks(const std::vector<log::CounterSnapshot>& job) {
+  const log::MissingRanks ranks = log::missing_ranks(job);
+  if (ranks.missing == 0) return;
+  std::cerr << fmt::format(
+      "uctrace: warning: {} of {} ranks have no counters: what they counted is missing; they have "
+      "not begun yet, or their folder had no room (`uctrace info` tells)\n",
+      ranks.missing, ranks.all);
 }
 
 const Reading& chosen_job(const LiveFolder& jobs, const fs::path& folder, const std::string& key) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "log-merger/live/live_folder.hpp"
 
@@ -16,5 +17,8 @@ const live::Reading& chosen_job(const live::LiveFolder& jobs, const std::filesys
 
 // Files that cannot be read, a line each, on standard error.
 void warn_of_unread(const live::LiveFolder& jobs);
+
+// On standard error, if there are ranks of the job without counters.
+void warn_of_missing_ranks(const std::vector<log::CounterSnapshot>& job);
 
 }  // namespace uctrace::cli

@@ -27,6 +27,12 @@ std::vector<log::CounterSnapshot> read_counter_folder(const std::filesystem::pat
   return chosen;
 }
 
+void warn_of_lost_counters(const std::filesystem::path& folder) {
+  live::LiveFolder jobs(folder, {});
+  jobs.read();
+  if (!jobs.jobs().empty()) warn_of_missing_ranks(jobs.jobs().front()->now);
+}
+
 bool any_counts(const std::vector<log::CounterSnapshot>& job) {
   return std::any_of(job.begin(), job.end(), counts);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "cli/chosen_job.hpp"
 #include "cli/counter_profiles.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
@@ -65,7 +66,10 @@ int run(const CountersCommand& command) {
   for (;;) {
     const std::vector<log::CounterSnapshot> job = read_counter_folder(command.folder, command.job);
     show(command, job);
-    if (!command.every_s || !any_counts(job)) return kOk;
+    if (!command.every_s || !any_counts(job)) {
+      warn_of_missing_ranks(job);
+      return kOk;
+    }
     wait_for_turn(*command.every_s);
   }
 }

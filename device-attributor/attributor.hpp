@@ -56,6 +56,9 @@ class Attributor {
 
   MemoryId memory_of(std::uintptr_t address);
 
+  // What memory_of() has found at the address. False: nothing that was kept.
+  bool find(std::uintptr_t address, Interval& found) const { return cache_.find(address, found); }
+
   // Where the memory ends that memory_of() has found at the address, 0 = that is not known.
   std::uintptr_t end_of(std::uintptr_t address) const;
 

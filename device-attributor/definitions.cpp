@@ -4,7 +4,9 @@
 
 #include "device-attributor/history.hpp"
 #include "device-attributor/topology.hpp"
+#include "event-log/format/counter_file.hpp"
 #include "event-log/format/device_definitions.hpp"
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/recorder.hpp"
 
 namespace uctrace::gpu {
@@ -23,12 +25,6 @@ struct Defined {
 constinit Defined all_defined[kVendorCount]{};
 constinit std::atomic<bool> missing_devices{false};  // some are named that are not among these
 
-// Of a device in the log.
-std::uint16_t number_of(log::Vendor vendor, int ordinal) {
-  return static_cast<std::uint16_t>(place_of(vendor) * kMostDevices +
-                                    static_cast<std::size_t>(ordinal) + 1);
-}
-
 // When memory was last found to be there; by its number, newer ones in place of older ones. Memory
 // that has none was there when it was first met, which the log has.
 struct Use {
@@ -44,8 +40,22 @@ std::uint64_t last_use_of(MemoryId memory) {
   return use.memory.load(std::memory_order_acquire) == memory ? tick : 0;
 }
 
+// Of a device in the log.
+std::uint16_t number_of(log::Vendor vendor, int ordinal) {
+  return static_cast<std::uint16_t>(place_of(vendor) * kMostDevices +
+                                    static_cast<std::size_t>(ordinal) + 1);
+}
+
 // What became of a definition. One that was lost, for lack of room, is made when it is needed next.
 enum class Made : std::uint8_t { yes, unknown, lost };
+
+void name_in_counters(std::uint16_t number, log::Vendor vendor, const log::GpuDevice& device) {
+  log::CounterGpu name{.uuid = {}, .gpu_uuid = {}, .pci = device.pci};
+  memcpy(name.uuid, device.uuid, sizeof name.uuid);
+  memcpy(name.gpu_uuid, device.gpu_uuid, sizeof name.gpu_uuid);
+  log::name_counter(log::CounterNameKind::gpu, number, static_cast<std::uint64_t>(vendor), &name,
+                    sizeof name / sizeof(std::uint64_t));
+}
 
 Made define_device(Lane& lane, const Vendor& vendor, int ordinal) {
   DeviceFacts facts{};
@@ -62,6 +72,7 @@ Made define_device(Lane& lane, const Vendor& vendor, int ordinal) {
   record->pci = {facts.pci_domain, facts.pci_bus, facts.pci_device, facts.pci_function};
   record->memory_bytes = facts.memory_bytes;
   memcpy(record->name, facts.name, strnlen(facts.name, sizeof facts.name));
+  name_in_counters(number_of(vendor.name, ordinal), vendor.name, *record);
   log::publish(record, RecordType::gpu_device, sizeof *record / 8, number_of(vendor.name, ordinal),
                static_cast<std::uint32_t>(ordinal) | static_cast<std::uint32_t>(vendor.name)
                                                          << log::GpuDevice::kVendorShift);
@@ -162,6 +173,13 @@ void on_asked() {
 }
 
 }  // namespace
+
+std::uint16_t defined_number(log::Vendor vendor, int ordinal) {
+  if (ordinal < 0 || ordinal >= kMostDevices) return 0;
+  const std::uint64_t devices =
+      all_defined[place_of(vendor)].devices.load(std::memory_order_acquire);
+  return (devices >> ordinal & 1) != 0 ? number_of(vendor, ordinal) : 0;
+}
 
 constinit const Listener kListener{.defined = on_defined,
                                    .ended = on_ended,

@@ -5,6 +5,9 @@
 
 namespace uctrace::gpu {
 
+// The number of a device in the log, and in counters; 0: it is not there.
+std::uint16_t defined_number(log::Vendor vendor, int ordinal);
+
 // A driver that is asked, in this process's log. It was not there at `not_before_tick`. False:
 // the log has no room just now.
 bool define_driver(const Vendor& vendor, std::uint64_t not_before_tick);

@@ -12,6 +12,7 @@
 #include "device-attributor/definitions.hpp"
 #include "device-attributor/history.hpp"
 #include "device-attributor/memory_events.hpp"
+#include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/gpu_devices.hpp"
 #include "event-log/recorder/left_layer.hpp"
 #include "interpose/original.hpp"
@@ -218,7 +219,10 @@ void look(const void* caller) {
   if (any) {
     define_devices();
     watch_events(caller);
-    if (!active()) log::want(log::kWantMemory);
+    if (!active()) {
+      log::want(log::kWantMemory);
+      log::count_memory();
+    }
   } else {
     leave_layer_off();
   }
@@ -271,6 +275,26 @@ log::MemoryId memory_of(log::Lane& lane, std::uintptr_t address) {
   lane.counters().memory_unknown += memory == log::kUnknownMemory;
   errno = saved_errno;
   return memory;
+}
+
+DataPlace data_place_of(log::Lane& lane, const void* address) {
+  using Kind = DataPlace::Kind;
+  const log::MemoryId memory = memory_of(lane, address);
+  if (memory == log::kHostMemory) return {.kind = Kind::host};
+  Interval found{};
+  if (memory < log::kFirstDeviceMemory ||
+      !attributor.find(reinterpret_cast<std::uintptr_t>(address), found)) {
+    return {};
+  }
+  switch (found.kind) {
+    case DeviceMemoryKind::pinned:
+    case DeviceMemoryKind::mapped_host:
+      return {.kind = Kind::host};
+    case DeviceMemoryKind::managed:
+      return {.kind = Kind::managed, .device = defined_number(found.vendor, found.device)};
+    default:
+      return {.kind = Kind::gpu, .device = defined_number(found.vendor, found.device)};
+  }
 }
 
 bool is_same_place(const void* one, const void* other) {

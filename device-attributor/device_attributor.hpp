@@ -31,6 +31,15 @@ inline log::MemoryId memory_of(log::Lane& lane, const void* address) {
   return memory_of(lane, reinterpret_cast<std::uintptr_t>(address));
 }
 
+// Where data lies, for who only counts.
+struct DataPlace {
+  enum class Kind : std::uint8_t { host, gpu, managed, unknown };
+  Kind kind = Kind::unknown;
+  std::uint16_t device = 0;  // its number in the log and in counters; 0: not known
+  bool operator==(const DataPlace&) const = default;
+};
+DataPlace data_place_of(log::Lane& lane, const void* address);
+
 // Whether what was last found at both is of one kind and on one device.
 bool is_same_place(const void* one, const void* other);
 

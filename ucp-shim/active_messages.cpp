@@ -108,6 +108,20 @@ void change_worker(std::uintptr_t from, std::uintptr_t to) {
 
 }  // namespace
 
+namespace {
+
+// Where UCX tells the length of a receive of data that ends inside its call: where the caller wants
+// it, or else in `own`.
+const std::size_t* ask_for_length(const ucp_request_param_t& param, RequestParam& handed,
+                                  std::size_t& own) {
+  if ((param.op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) != 0) return param.recv_info.length;
+  handed.op_attr_mask |= UCP_OP_ATTR_FIELD_RECV_INFO;
+  handed.recv_info.length = &own;
+  return &own;
+}
+
+}  // namespace
+
 HandlersOf::HandlersOf(ucp_worker_h worker)
     : ending_(reinterpret_cast<std::uintptr_t>(worker) | kEnding) {
   change_worker(ending_ & ~kEnding, ending_);
@@ -178,11 +192,13 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const 
   bool known;
   const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
   const std::uint64_t payload = header_length + bytes;  // as log-merger counts that of a message
-  if (!call.active()) {
-    return ucp::count_untagged_send(original(ep, id, header, header_length, buffer, count, param),
-                                    ep, payload);
-  }
+  const ucp::CountedMemory memory = ucp::counted_memory(param, buffer, count);
   ucs_status_ptr_t result;
+  if (!call.active()) {
+    result = original(ep, id, header, header_length, buffer, count, param);
+    ucp::count_sent(memory, result, bytes);
+    return ucp::count_untagged_send(result, ep, payload);
+  }
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
     result = original(ep, id, header, header_length, buffer, count, call.handed(param));
@@ -194,6 +210,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const 
                        .am_id = id,
                        .header_bytes = header_length,
                        .posted_tick = 0});
+  ucp::count_sent(memory, result, bytes);
   if (ucp::counts_operations()) ucp::count_untagged_send(result, ep, payload);
   return result;
 }
@@ -211,12 +228,18 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void* 
                                                      const ucp_request_param_t* param) {
   auto* original = original_ucp_am_recv_data_nbx.get(UCTRACE_CALLER);
   ucp::RequestParam handed;
-  ucp::Call call(UcpFunction::am_recv_data_nbx, log::UcpFamily::am_receive_data, param, handed);
+  const ucp::CountedMemory memory = ucp::counted_memory(param, buffer, count);
+  ucp::Call call(UcpFunction::am_recv_data_nbx, log::UcpFamily::am_receive_data, param, handed,
+                 ucp::Tracking::callback, memory);
   if (!call.active()) {
     return original(worker, data, buffer, count, param);
   }
   bool known;
   const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
+  std::size_t own_length = bytes;
+  const std::size_t* received = memory != ucp::kNotCounted
+                                    ? ucp::ask_for_length(*param, call.parameters(), own_length)
+                                    : nullptr;
   ucs_status_ptr_t result;
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -229,5 +252,8 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void* 
                        .data = reinterpret_cast<std::uint64_t>(data),
                        .header_bytes = 0,
                        .posted_tick = 0});
+  if (result == nullptr && received != nullptr) {
+    ucp::count_received(memory, UCS_OK, *received);
+  }
   return result;
 }

@@ -91,7 +91,7 @@ using namespace uctrace;
 // One that has ended, as nearly all have, costs the question whether it has.
 UCTRACE_EXPORT void ucp_request_free(void* request) {
   const void* caller = __builtin_return_address(0);
-  const bool active = ucp::layer_on() && !log::counts_only() &&
+  const bool active = ucp::layer_on() && !log::counts_no_memory() &&
                       ucp::original_check_status.get(caller)(request) == UCS_INPROGRESS &&
                       ucp::mark_freed(request);
   if (active) {

@@ -21,6 +21,14 @@ struct OneSided {
   const void* reply_buffer;
 };
 
+// Of the program's own buffer: a get puts its data there.
+void count_moved(CountedMemory memory, ucs_status_ptr_t result, const OneSidedCount& what) {
+  if (memory == kNotCounted) [[likely]]
+    return;
+  const bool receives = what.family == log::UcpFamily::get;
+  count_sent(receives ? memory | log::kDataReceived : memory, result, what.bytes);
+}
+
 // `post` makes the original call with the parameters it is given.
 template <typename Post>
 ucs_status_ptr_t one_sided(UcpFunction function, Tracking tracking, const OneSided& what,
@@ -34,10 +42,13 @@ ucs_status_ptr_t one_sided(UcpFunction function, Tracking tracking, const OneSid
   const std::uint64_t bytes = buffer_bytes(param, what.buffer, what.count, call.id(), &known);
   const OneSidedCount counted{what.endpoint, log::family_of(function), bytes,
                               what.reply_buffer != nullptr};
-  if (!call.active()) {
-    return count_one_sided(post(param), counted);
-  }
+  const CountedMemory memory = counted_memory(param, what.buffer, what.count);
   ucs_status_ptr_t result;
+  if (!call.active()) {
+    result = post(param);
+    count_moved(memory, result, counted);
+    return count_one_sided(result, counted);
+  }
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
     result = post(call.handed(param));
@@ -49,6 +60,7 @@ ucs_status_ptr_t one_sided(UcpFunction function, Tracking tracking, const OneSid
                        .remote = what.remote,
                        .reply_buffer = reinterpret_cast<std::uint64_t>(what.reply_buffer),
                        .posted_tick = 0});
+  count_moved(memory, result, counted);
   if (counts_operations()) count_one_sided(result, counted);
   return result;
 }

@@ -1,6 +1,7 @@
 #include "ucp-shim/parameters.hpp"
 
 #include "device-attributor/device_attributor.hpp"
+#include "ucp-shim/buffer_lists.hpp"
 #include "ucp-shim/buffer_memory.hpp"
 
 namespace uctrace::ucp {
@@ -36,16 +37,6 @@ void detail::copy_later_fields(const RequestParam& from, RequestParam& to) {
 
 namespace {
 
-// ucp_dt_local_sgl_t of UCX 1.22.
-struct LocalSgl {
-  static constexpr std::uint64_t kBuffers = 1u << 0, kLengths = 1u << 1, kCounts = 1u << 3;
-  std::uint64_t field_mask;
-  void* const* buffers;
-  const std::size_t* lengths;
-  ucp_mem_h const* memhs;
-  const std::size_t* counts;
-};
-
 bool sgl_bytes(const LocalSgl& list, std::size_t count, std::uint64_t& bytes) {
   if ((list.field_mask & LocalSgl::kLengths) == 0) {
     return false;
@@ -68,25 +59,14 @@ std::uint64_t iov_bytes(const ucp_dt_iov_t* list, std::size_t count) {
 void keep_memory(ucp_datatype_t datatype, const void* buffer, std::size_t count,
                  log::Id operation) {
   ListMemory memory(operation);
-  if ((datatype & UCP_DATATYPE_CLASS_MASK) == UCP_DATATYPE_IOV) {
-    const auto* list = static_cast<const ucp_dt_iov_t*>(buffer);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (list[i].length != 0) memory.add(list[i].buffer);
-    }
-  } else if ((datatype & UCP_DATATYPE_CLASS_MASK) == kSglDatatype) {
-    const auto& list = *static_cast<const LocalSgl*>(buffer);
-    constexpr std::uint64_t kBoth = LocalSgl::kBuffers | LocalSgl::kLengths;
-    for (std::size_t i = 0; i < count && (list.field_mask & kBoth) == kBoth; ++i) {
-      if (list.lengths[i] != 0) memory.add(list.buffers[i]);
-    }
-  }
+  each_part(datatype, buffer, count, [&](const void* part) { memory.add(part); });
 }
 
 }  // namespace
 
 std::uint64_t list_bytes(const RequestParam& param, const void* buffer, std::size_t count,
                          log::Id operation, bool* known) {
-  if (gpu::active()) keep_memory(param.datatype, buffer, count, operation);
+  if (operation != 0 && gpu::active()) keep_memory(param.datatype, buffer, count, operation);
   std::uint64_t bytes = 0;
   switch (param.datatype & UCP_DATATYPE_CLASS_MASK) {
     case UCP_DATATYPE_IOV:

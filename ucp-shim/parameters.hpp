@@ -70,7 +70,7 @@ inline std::uint32_t copy_parameters(const ucp_request_param_t* param, RequestPa
 }
 
 // Of a buffer that is described by a list, or by a generic datatype: the latter is not known. Where
-// the parts of a list lie is kept for the operation's record (buffer_memory.hpp).
+// the parts of a list lie is kept for the operation's record (buffer_memory.hpp); 0 has none.
 std::uint64_t list_bytes(const RequestParam& param, const void* buffer, std::size_t count,
                          log::Id operation, bool* known);
 

@@ -47,6 +47,8 @@ bool took_message(ucs_status_t status) {
 // The end of an operation, from its callback. Receives add what was received.
 UCTRACE_HOT inline void record_end(log::Lane* lane, log::Id operation, UcpFamily family,
                                    ucs_status_t status, const ucp_tag_recv_info_t* received) {
+  if (operation == 0) [[unlikely]]
+    return;  // it was only counted
   if (lane == nullptr) [[unlikely]] {
     log::count_without_lane(DropKind::ucp);
     return;
@@ -143,8 +145,9 @@ void on_send_end(void* request, ucs_status_t status, void* user_data) {
 }
 
 void on_data_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
-  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request,
-                          UcpFamily::am_receive_data, status, nullptr);
+  auto* tracked = static_cast<TrackedRequest*>(user_data);
+  count_received(tracked->counted, status, length);
+  const Ended ended = end(tracked, request, UcpFamily::am_receive_data, status, nullptr);
   if (ended.callback.data != nullptr && ended.tell) {
     ended.callback.data(request, status, length, ended.user_data);
   }
@@ -156,8 +159,9 @@ void on_stream_end(void* request, ucs_status_t status, std::size_t length, void*
   const uct::Context& context = uct::thread_state.context;
   const ucp_tag_recv_info_t received{context.kind == log::Origin::arrival ? context.origin : 0,
                                      length};
-  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request,
-                          UcpFamily::stream_receive, status, &received);
+  auto* tracked = static_cast<TrackedRequest*>(user_data);
+  count_received(tracked->counted, status, length);
+  const Ended ended = end(tracked, request, UcpFamily::stream_receive, status, &received);
   if (ended.callback.stream != nullptr && ended.tell) {
     ended.callback.stream(request, status, length, ended.user_data);
   }
@@ -166,8 +170,10 @@ void on_stream_end(void* request, ucs_status_t status, std::size_t length, void*
 void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
                     void* user_data) {
   static constexpr ucp_tag_recv_info_t kNothing{};
-  const Ended ended = end(static_cast<TrackedRequest*>(user_data), request, UcpFamily::tag_receive,
-                          status, info != nullptr ? info : &kNothing);
+  const ucp_tag_recv_info_t& received = info != nullptr ? *info : kNothing;
+  auto* tracked = static_cast<TrackedRequest*>(user_data);
+  count_received(tracked->counted, status, received.length);
+  const Ended ended = end(tracked, request, UcpFamily::tag_receive, status, &received);
   if (ended.callback.receive != nullptr && ended.tell && !(ended.in_call && ended.hide_in_call)) {
     ended.callback.receive(request, status, info, ended.user_data);
   }

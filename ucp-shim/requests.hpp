@@ -20,6 +20,7 @@
 #include "event-log/recorder/recorder.hpp"
 #include "ucp-shim/active_requests.hpp"
 #include "ucp-shim/buffer_memory.hpp"
+#include "ucp-shim/counted_memory.hpp"
 #include "ucp-shim/left_out.hpp"
 #include "ucp-shim/parameters.hpp"
 #include "uct-shim/context.hpp"
@@ -40,9 +41,10 @@ struct TrackedRequest {
   log::Id operation;
   ucp_tag_recv_info_t received;  // receives that ended inside their call
   ucs_status_t status;
-  RequestState state;  // accessed with __atomic builtins
-  bool hide_in_call;   // an end inside the call is not told to the caller's callback
-  ActivePlace listed;  // the program may free it before it ends
+  RequestState state;     // accessed with __atomic builtins
+  bool hide_in_call;      // an end inside the call is not told to the caller's callback
+  ActivePlace listed;     // the program may free it before it ends
+  CountedMemory counted;  // where a receive puts its data
 };
 
 // How the end of an operation is known.
@@ -61,16 +63,16 @@ void report_unknown_fields(std::uint32_t fields);
 inline bool layer_on() { return detail::on.load(std::memory_order_relaxed); }
 void switch_layer_on();
 
-// One UCP call being recorded. Inactive (and everything a no-op) while recording is off. Its
-// members stay in registers, for nothing takes its address: so what is handed down lies apart from
-// it.
+// One UCP call being recorded, or a receive into memory that is counted: how much came, only its
+// end tells. Inactive (and everything a no-op) while recording is off. Its members stay in
+// registers, for nothing takes its address: so what is handed down lies apart from it.
 class Call {
  public:
   // `family` is the function's, which its wrapper knows. `handed` is room for the parameters to
   // hand down; it is used where a callback tells the end.
   UCTRACE_HOT Call(log::UcpFunction function, log::UcpFamily family,
                    const ucp_request_param_t* param, RequestParam& handed,
-                   Tracking tracking = Tracking::callback);
+                   Tracking tracking = Tracking::callback, CountedMemory counted = kNotCounted);
 
   bool active() const { return lane_ != nullptr; }
   log::Id id() const { return id_; }
@@ -109,6 +111,7 @@ class Call {
   const End& end() const { return end_; }
 
  private:
+  bool records() const { return id_ != 0; }
   UCTRACE_HOT void track(const ucp_request_param_t* param);
   UCTRACE_HOT void take_start();
   UCTRACE_HOT std::size_t take_extras(const Operation& operation, log::ExtraWords& extra);
@@ -122,7 +125,8 @@ class Call {
   unsigned flags_ = 0;  // of UcpOperation: which times are those of the MPI call around it
   bool within_nonblocking_ = false;
   bool parameters_known_ = false;
-  log::Id id_ = 0;
+  log::Id id_ = 0;  // 0: the operation is only counted
+  CountedMemory counted_;
   std::uint64_t start_ = 0;
   TrackedRequest* tracked_ = nullptr;
   RequestParam& parameters_;  // the caller's with ours in them, to hand down
@@ -180,6 +184,13 @@ inline constexpr log::Counter log::LiveCounters::*kAccepted[] = {
 static_assert(sizeof kAccepted / sizeof kAccepted[0] ==
               static_cast<std::size_t>(log::UcpFamily::stream_receive) + 1);
 
+inline bool is_recorded(log::UcpFunction function) {
+  return !log::counts_only() && !left_out(function);
+}
+inline bool is_wanted(log::UcpFunction function, CountedMemory counted) {
+  return is_recorded(function) || counted != kNotCounted;
+}
+
 // Whether UCP posts for such an operation itself. A receive waits for what others post.
 constexpr bool posts(log::UcpFamily family) {
   return family != log::UcpFamily::tag_receive && family != log::UcpFamily::am_receive &&
@@ -205,16 +216,22 @@ inline void install_callback(log::UcpFamily family, RequestParam& handed) {
 }  // namespace detail
 
 inline Call::Call(log::UcpFunction function, log::UcpFamily family,
-                  const ucp_request_param_t* param, RequestParam& handed, Tracking tracking)
-    : lane_(layer_on() && !log::counts_only() && !left_out(function) ? log::lane() : nullptr),
+                  const ucp_request_param_t* param, RequestParam& handed, Tracking tracking,
+                  CountedMemory counted)
+    : lane_(layer_on() && detail::is_wanted(function, counted) ? log::lane() : nullptr),
       function_(function),
       family_(family),
       tracking_(tracking),
+      counted_(counted),
       parameters_(handed) {
   if (lane_ == nullptr) [[unlikely]] {
-    if (layer_on() && !log::counts_only() && !left_out(function)) {
+    if (layer_on() && detail::is_recorded(function)) {
       log::count_without_lane(log::DropKind::ucp);
     }
+    return;
+  }
+  if (counted_ != kNotCounted && !detail::is_recorded(function)) [[unlikely]] {
+    track(param);
     return;
   }
   id_ = log::new_id(*lane_, log::IdKind::ucp_operation);
@@ -249,7 +266,8 @@ inline void Call::track(const ucp_request_param_t* param) {
   parameters_known_ = unknown == 0;
   log::Slot* slot = parameters_known_ ? log::acquire_slot(*lane_) : nullptr;
   if (slot == nullptr) {
-    ++lane_->counters().ucp_untracked;
+    if (records()) ++lane_->counters().ucp_untracked;
+    if (counted_ != kNotCounted) count_unseen_receive(counted_);
     return;
   }
   tracked_ = log::payload_of<TrackedRequest>(slot);
@@ -262,6 +280,7 @@ inline void Call::track(const ucp_request_param_t* param) {
   tracked_->state = RequestState::in_call;
   tracked_->hide_in_call = false;
   tracked_->listed = 0;
+  tracked_->counted = counted_;
   handed.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   handed.user_data = tracked_;
   detail::install_callback(family_, handed);
@@ -277,7 +296,7 @@ inline bool Call::finish(ucs_status_ptr_t result, const Operation& operation) {
   const std::uint64_t end_tick = (flags_ & log::UcpOperation::kCallEnd) != 0 ? start_ : log::now();
   // A callback inside the call may have forked: the child returns here too, without the log.
   log::Lane* const lane = log::lane();
-  if (lane == lane_) [[likely]] {
+  if (lane == lane_ && records()) [[likely]] {
     log::LiveCounters& counters = lane_->counters();
     ++counters.ucp_operations;
     if (status >= 0) [[likely]] {

@@ -30,10 +30,13 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void* buf
   }
   bool known;
   const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
-  if (!call.active()) {
-    return ucp::count_untagged_send(original(ep, buffer, count, param), ep, bytes);
-  }
+  const ucp::CountedMemory memory = ucp::counted_memory(param, buffer, count);
   ucs_status_ptr_t result;
+  if (!call.active()) {
+    result = original(ep, buffer, count, param);
+    ucp::count_sent(memory, result, bytes);
+    return ucp::count_untagged_send(result, ep, bytes);
+  }
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
     result = original(ep, buffer, count, call.handed(param));
@@ -45,6 +48,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void* buf
                        .data = 0,
                        .received_bytes = 0,
                        .posted_tick = 0});
+  ucp::count_sent(memory, result, bytes);
   if (ucp::counts_operations()) ucp::count_untagged_send(result, ep, bytes);
   return result;
 }
@@ -55,8 +59,9 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void* buffer, s
                                                     const ucp_request_param_t* param) {
   auto* original = original_ucp_stream_recv_nbx.get(UCTRACE_CALLER);
   ucp::RequestParam handed;
+  const ucp::CountedMemory memory = ucp::counted_memory(param, buffer, count);
   ucp::Call call(ucp::name_for(UcpFunction::stream_recv_nbx), log::UcpFamily::stream_receive, param,
-                 handed);
+                 handed, ucp::Tracking::callback, memory);
   if (!call.active()) {
     return original(ep, buffer, count, length, param);
   }
@@ -74,6 +79,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void* buffer, s
                        .data = 0,
                        .received_bytes = result == nullptr ? *length : 0,
                        .posted_tick = 0});
+  if (result == nullptr) ucp::count_received(memory, UCS_OK, *length);
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "ucp-shim/active_requests.hpp"
+#include "ucp-shim/counted_memory.hpp"
 #include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
@@ -56,10 +57,13 @@ UCTRACE_HOT inline ucs_status_ptr_t send(Send original, UcpFunction function, uc
   // Before the call: an end inside it lets the caller's callback free a list of buffers.
   bool known;
   const std::uint64_t bytes = buffer_bytes(param, buffer, count, call.id(), &known);
-  if (!call.active()) {
-    return count_tag_send(original(endpoint, buffer, count, tag, param), endpoint, tag, bytes);
-  }
+  const CountedMemory memory = counted_memory(param, buffer, count);
   ucs_status_ptr_t result;
+  if (!call.active()) {
+    result = original(endpoint, buffer, count, tag, param);
+    count_sent(memory, result, bytes);
+    return count_tag_send(result, endpoint, tag, bytes);
+  }
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
     result = original(endpoint, buffer, count, tag, call.handed(param));
@@ -71,6 +75,7 @@ UCTRACE_HOT inline ucs_status_ptr_t send(Send original, UcpFunction function, uc
                        .tag = tag,
                        .tag_mask = 0,
                        .posted_tick = 0});
+  count_sent(memory, result, bytes);
   if (counts_operations()) count_tag_send(result, endpoint, tag, bytes);
   return result;
 }
@@ -90,7 +95,8 @@ template <typename Post>
 ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
                          const ucp_request_param_t* param, const void* caller, Post post) {
   RequestParam handed;
-  Call call(function, log::UcpFamily::tag_receive, param, handed);
+  const CountedMemory memory = counted_memory(param, what.buffer, what.count);
+  Call call(function, log::UcpFamily::tag_receive, param, handed, Tracking::callback, memory);
   if (!call.active()) {
     return post(param);
   }
@@ -115,6 +121,8 @@ ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
                            .tag = what.tag,
                            .tag_mask = what.mask,
                            .posted_tick = what.posted_tick});
+  // Who forces a receive to end inside its call is told no length: it is taken to be full.
+  if (result == nullptr) count_received(memory, UCS_OK, bytes);
   if (!undo || !ended_in_call) {
     return result;
   }
@@ -160,7 +168,7 @@ using log::UcpFunction;
 
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void* buffer, size_t count,
                                                  ucp_tag_t tag, const ucp_request_param_t* param) {
-  if (log::counts_only() && ucp::is_counted_by_mpi(tag)) {
+  if (log::counts_no_memory() && ucp::is_counted_by_mpi(tag)) {
     if (auto* known = ucp::original_ucp_tag_send_nbx.get_known()) {
       return known(ep, buffer, count, tag, param);
     }
@@ -178,7 +186,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void* b
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void* buffer, size_t count,
                                                  ucp_tag_t tag, ucp_tag_t mask,
                                                  const ucp_request_param_t* param) {
-  if (log::counts_only()) {
+  if (log::counts_no_memory()) {
     if (auto* known = ucp::original_ucp_tag_recv_nbx.get_known()) {
       return known(worker, buffer, count, tag, mask, param);
     }

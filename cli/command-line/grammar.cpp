@@ -41,11 +41,14 @@ const Choices<WaitsBy> kWaitsBy = {{"all", WaitsBy::all},
                                    {"kind", WaitsBy::kind}};
 const Choices<EvenPartitions> kEvenPartitions = {{"threads", EvenPartitions::threads},
                                                  {"partitions", EvenPartitions::partitions}};
-const Choices<CountersBy> kCountersBy = {
-    {"pairs", CountersBy::pairs},           {"sizes", CountersBy::sizes},
-    {"transports", CountersBy::transports}, {"devices", CountersBy::devices},
-    {"functions", CountersBy::functions},   {"communicators", CountersBy::communicators},
-    {"processes", CountersBy::processes}};
+const Choices<CountersBy> kCountersBy = {{"pairs", CountersBy::pairs},
+                                         {"sizes", CountersBy::sizes},
+                                         {"transports", CountersBy::transports},
+                                         {"devices", CountersBy::devices},
+                                         {"gpus", CountersBy::gpus},
+                                         {"functions", CountersBy::functions},
+                                         {"communicators", CountersBy::communicators},
+                                         {"processes", CountersBy::processes}};
 const Choices<PartitionsList> kPartitionsLists = {{"requests", PartitionsList::requests},
                                                   {"uses", PartitionsList::uses},
                                                   {"lines", PartitionsList::lines},

@@ -274,9 +274,9 @@ const std::map<std::string, VerbText> kVerbTexts = {
      {.arguments = "[DIR]",
       .description =
           {"Prints the counters of a job that was started by uctrace record --counters: messages "
-           "and "
-           "bytes by class and rank pair, by size, by transport, device and operation, by MPI "
-           "function, and by communicator. The job may still run: nothing waits for who reads.",
+           "and bytes by class and rank pair, by size, by transport, device and operation, by GPU, "
+           "by MPI function, and by communicator. The job may still run: nothing waits for who "
+           "reads.",
            "external are messages of point-to-point calls, internal those that MPI sent for "
            "itself, "
            "most of all below its collectives; one-sided-sent and one-sided-received is data of "

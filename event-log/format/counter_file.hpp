@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "event-log/format/device_definitions.hpp"
 #include "event-log/format/kinds.hpp"
 
 namespace uctrace::log {
@@ -56,8 +57,10 @@ enum class CounterKind : std::uint8_t {
   interface = 10,
   // Calls of an MPI function, and what they sent. The subject is its number.
   mpi_function = 11,
-  // UCP operations that had memory of a device, by the number of its name.
-  device = 12,
+  // UCP operations whose data lay in memory of a GPU, or in memory that a driver could not tell of.
+  // The subject is the number of the GPU's name, 0 = not known, and what stands above it: see
+  // kDataReceived.
+  gpu = 12,
 };
 inline constexpr std::size_t kCounterKinds = 16;  // with room for more
 
@@ -94,6 +97,11 @@ constexpr CounterKind kind_of(CounterKey key) { return static_cast<CounterKind>(
 constexpr unsigned bin_of(CounterKey key) { return key >> kCounterSubjectBits & 0xff; }
 constexpr std::uint64_t subject_of(CounterKey key) { return key & kCounterSubjectMask; }
 
+// Subjects of rows about GPUs, beside the number: data was received into the memory, else it was
+// sent from there; and the memory is managed, which migrates between the GPU and the host.
+inline constexpr std::uint64_t kDataReceived = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t kManagedMemory = std::uint64_t{1} << 33;
+
 struct CounterRow {
   CounterKey key;  // stored last
   std::uint64_t messages;
@@ -114,7 +122,7 @@ enum class CounterNameKind : std::uint8_t {
   communicator = 4,  // value: CommunicatorName::size..., then RankRuns of its members; see below
   communicator_label = 5,  // text: its name; the number is the communicator's
   mpi_function = 6,        // text, as "MPI_Send"
-  device = 7,              // text: "cuda/" and its uuid, or what its driver calls it
+  gpu = 7,                 // value: its Vendor; a CounterGpu
   library = 8,             // text: what MPI says of itself
 };
 
@@ -128,6 +136,14 @@ struct CounterName {
 };
 static_assert(sizeof(CounterName) == 16);
 inline constexpr std::size_t kMaxNameWords = 256;
+
+// What tells a GPU from all others; docs/log-format.md, GpuDevice.
+struct CounterGpu {
+  unsigned char uuid[16];      // of an instance, where the GPU is divided
+  unsigned char gpu_uuid[16];  // of the whole GPU
+  PciAddress pci;
+};
+static_assert(sizeof(CounterGpu) == 40);
 
 // CounterName::value of a communicator: how many members it has, and what is known of them. Behind
 // it lie as many RankRuns (definitions.hpp) of ranks in MPI_COMM_WORLD, in the order of its ranks.

@@ -162,6 +162,12 @@ void take_communicator(CountedCommunicator& made, const CounterName& name,
   if (!made.members_known) made.runs.clear();
 }
 
+// One of another size is not what we know of; its number stays without a name.
+void take_gpu(CounterSnapshot& to, const CounterName& name, std::span<const std::uint64_t> words) {
+  if (words.size_bytes() != sizeof(CounterGpu)) return;
+  to.gpus[name.number] = {static_cast<Vendor>(name.value), record_at<CounterGpu>(words)};
+}
+
 void take_name(CounterSnapshot& to, const CounterName& name, std::span<const std::uint64_t> words) {
   switch (name.kind) {
     case CounterNameKind::worker:
@@ -182,8 +188,8 @@ void take_name(CounterSnapshot& to, const CounterName& name, std::span<const std
     case CounterNameKind::mpi_function:
       to.functions[name.number] = text_of(words);
       break;
-    case CounterNameKind::device:
-      to.devices[name.number] = text_of(words);
+    case CounterNameKind::gpu:
+      take_gpu(to, name, words);
       break;
     case CounterNameKind::library:
       to.library = text_of(words);

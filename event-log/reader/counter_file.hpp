@@ -47,13 +47,19 @@ struct CountedCommunicator {
   std::vector<std::int32_t> others(std::int32_t rank) const;
 };
 
+struct CountedGpu {
+  Vendor vendor = Vendor::none;
+  CounterGpu facts{};
+};
+
 // One process at one moment. Texts are plain (plain_text.hpp), whatever the file holds.
 struct CounterSnapshot {
   CounterPage page{};
   std::map<CounterKey, CounterTotal> rows;       // of one key one, sums where the file has several
   std::vector<std::uint64_t> workers;            // uids
   std::map<std::uint32_t, std::uint64_t> peers;  // number -> uid of its worker
-  std::map<std::uint32_t, std::string> interfaces, functions, devices;
+  std::map<std::uint32_t, std::string> interfaces, functions;
+  std::map<std::uint32_t, CountedGpu> gpus;
   std::map<std::uint32_t, CountedCommunicator> communicators;
   std::string library;
   std::uint64_t row_count = 0;   // rows in use, and

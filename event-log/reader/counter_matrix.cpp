@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <set>
 
 namespace uctrace::log {
 namespace {
@@ -115,6 +117,22 @@ std::vector<std::vector<double>> square_of(const CounterMatrix& matrix,
     }
   }
   return bytes;
+}
+
+MissingRanks missing_ranks(const std::vector<CounterSnapshot>& job) {
+  std::map<std::int32_t, std::set<std::int32_t>> worlds;  // by size
+  for (const CounterSnapshot& process : job) {
+    const CounterPage& page = process.page;
+    if (page.world_rank >= 0 && page.world_rank < page.world_size) {
+      worlds[page.world_size].insert(page.world_rank);
+    }
+  }
+  MissingRanks found;
+  for (const auto& [size, ranks] : worlds) {
+    found.all += static_cast<std::size_t>(size);
+    found.missing += static_cast<std::size_t>(size) - ranks.size();
+  }
+  return found;
 }
 
 }  // namespace uctrace::log

@@ -54,4 +54,13 @@ std::vector<std::vector<double>> square_of(const CounterMatrix& matrix,
                                            const std::vector<CounterClass>& classes, MatrixOf what,
                                            bool symmetric);
 
+// The ranks that a job says it has in MPI_COMM_WORLD, and those of which it has no counters: they
+// have not begun, or nothing could be kept of them. Each size of a world is looked at by itself,
+// because programs that MPI_Comm_spawn adds have worlds of their own; of two worlds of one size
+// those ranks are missing that neither has.
+struct MissingRanks {
+  std::size_t missing = 0, all = 0;
+};
+MissingRanks missing_ranks(const std::vector<CounterSnapshot>& job);
+
 }  // namespace uctrace::log

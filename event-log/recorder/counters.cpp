@@ -140,11 +140,16 @@ void read_counting() {
   const char* wanted = getenv("UCTRACE_COUNTERS");
   std::uint8_t mode = 0;
   if (wanted != nullptr && strcmp(wanted, "only") == 0) {
-    mode = detail::kCounts | detail::kCountsOnly;
+    mode = detail::kCounts | detail::kCountsOnly | detail::kNoMemory;
   } else if (wanted != nullptr && strcmp(wanted, "too") == 0) {
     mode = detail::kCounts;
   }
   __atomic_store_n(&detail::counting, mode, __ATOMIC_RELAXED);
+}
+
+void count_memory() {
+  __atomic_fetch_and(&detail::counting, static_cast<std::uint8_t>(~detail::kNoMemory),
+                     __ATOMIC_RELAXED);
 }
 
 void expect_rows(std::size_t rows) {

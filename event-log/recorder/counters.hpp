@@ -18,9 +18,10 @@
 namespace uctrace::log {
 
 namespace detail {
-// 0: nothing is counted here. kCounts, and kCountsOnly where no events are recorded.
+// 0: nothing is counted here. kCounts; kCountsOnly where no events are recorded; and kNoMemory with
+// that, as long as there is no driver of GPUs.
 UCTRACE_OWN extern constinit std::uint8_t counting;
-inline constexpr std::uint8_t kCounts = 1, kCountsOnly = 2;
+inline constexpr std::uint8_t kCounts = 1, kCountsOnly = 2, kNoMemory = 4;
 
 // Which UCP tags are of messages that the program asked MPI for: (tag & mask) == value. The mask is
 // 0 while no MPI is known: then all are.
@@ -42,10 +43,15 @@ CounterRow* find_row(Lane& lane, CounterKey key);
 void count_unplaced(CounterKey key, std::uint64_t messages, std::uint64_t bytes);
 }  // namespace detail
 
-// Set before anything is counted, and for good.
+// The first two are set before anything is counted, and for good.
 inline bool counts() { return detail::counting_now() != 0; }
 inline bool counts_only() {
   return __builtin_expect((detail::counting_now() & detail::kCountsOnly) != 0, 0);
+}
+
+// Where data lies is not asked for either: what MPI has counted is not looked at again in UCP.
+inline bool counts_no_memory() {
+  return __builtin_expect((detail::counting_now() & detail::kNoMemory) != 0, 0);
 }
 
 // Adds to the row of the key: `messages` of together `bytes`.
@@ -104,6 +110,9 @@ void set_tag_rule(std::uint64_t mask, std::uint64_t value);
 
 // Before the first lane: UCTRACE_COUNTERS, which is "only" or "too".
 void read_counting();
+
+// There is a driver of GPUs from now on.
+void count_memory();
 
 // Asks the helper for room for so many rows, which this thread will soon have.
 void expect_rows(std::size_t rows);

@@ -55,7 +55,7 @@ CounterClass class_of_key(CounterKey key) {
 JobCounters::Sums::Sums(std::size_t most)
     : pairs(most, rest_of_pair),
       transports(most, rest_of_labels),
-      memory_devices(most, rest_of_labels),
+      gpus(most, rest_of_labels),
       functions(most, rest_of_labels),
       communicators(most, rest_of_labels) {}
 
@@ -79,8 +79,7 @@ void JobCounters::take(const Reading& reading) {
                  processes_[process.number]);
   }
   sums_.pairs.settle();
-  for (auto* series :
-       {&sums_.transports, &sums_.memory_devices, &sums_.functions, &sums_.communicators}) {
+  for (auto* series : {&sums_.transports, &sums_.gpus, &sums_.functions, &sums_.communicators}) {
     series->settle();
   }
   take_states(reading);
@@ -89,6 +88,7 @@ void JobCounters::take(const Reading& reading) {
 void JobCounters::take_states(const Reading& reading) {
   states_ = {};
   lagging_ = 0;
+  missing_ranks_ = log::missing_ranks(reading.now).missing;
   for (const LiveProcess& process : reading.processes) {
     ++states_[static_cast<std::size_t>(process.state)];
     lagging_ += process.is_copy;
@@ -156,12 +156,22 @@ bool JobCounters::tell(const Source& from, CounterKey key, const CounterTotal& c
       if (!is_named(snapshot.functions)) return false;
       sums_.functions.add({counted_name(snapshot.functions, subject)}, came);
       return true;
-    case CounterKind::device:
-      if (!is_named(snapshot.devices)) return false;
-      sums_.memory_devices.add({counted_name(snapshot.devices, subject)}, came);
-      return true;
+    case CounterKind::gpu:
+      return tell_gpu(from, key, came);
   }
   return true;  // of a kind that a newer uctrace made
+}
+
+bool JobCounters::tell_gpu(const Source& from, CounterKey key, const CounterTotal& came) {
+  const std::uint64_t subject = log::subject_of(key);
+  const auto number = static_cast<std::uint32_t>(subject);
+  if (number != 0 && !from.snapshot.gpus.contains(number) && !from.is_final) return false;
+  const CountedData of = counted_data(from.snapshot, subject);
+  const auto known = [](const std::string& text) { return text.empty() ? kUnknownLabel : text; };
+  sums_.gpus.add({from.snapshot.host(), known(of.gpu), known(of.bus), std::string(of.memory),
+                  std::string(of.data)},
+                 came);
+  return true;
 }
 
 bool JobCounters::wait(CounterKey key, const CounterTotal& came) {

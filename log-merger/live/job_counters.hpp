@@ -60,7 +60,8 @@ class JobCounters {
   const std::map<log::CounterClass, CountedSizes>& sizes() const { return sums_.sizes; }
   // transport, device, operation
   const LimitedSeries<CountedLabels>& transports() const { return sums_.transports; }
-  const LimitedSeries<CountedLabels>& memory_devices() const { return sums_.memory_devices; }
+  // host, gpu, bus, memory, data
+  const LimitedSeries<CountedLabels>& gpus() const { return sums_.gpus; }
   const LimitedSeries<CountedLabels>& functions() const { return sums_.functions; }
   // name, size, kind
   const LimitedSeries<CountedLabels>& communicators() const { return sums_.communicators; }
@@ -74,12 +75,13 @@ class JobCounters {
     return states_[static_cast<std::size_t>(state)];
   }
   std::size_t lagging() const { return lagging_; }  // processes whose file is a copy
+  std::size_t missing_ranks() const { return missing_ranks_; }  // without counters
 
  private:
   struct Sums {
     explicit Sums(std::size_t most);
     LimitedSeries<CountedPair> pairs;
-    LimitedSeries<CountedLabels> transports, memory_devices, functions, communicators;
+    LimitedSeries<CountedLabels> transports, gpus, functions, communicators;
     std::map<log::CounterClass, CountedSizes> sizes;
     unsigned __int128 unplaced = 0, lost_names = 0;
   };
@@ -105,6 +107,7 @@ class JobCounters {
   bool tell(const Source& from, log::CounterKey key, const log::CounterTotal& came);
   bool tell_pair(const Source& from, log::CounterKey key, const log::CounterTotal& came);
   bool tell_each(const Source& from, log::CounterKey key, const log::CounterTotal& came);
+  bool tell_gpu(const Source& from, log::CounterKey key, const log::CounterTotal& came);
   bool tell_communicator(const Source& from, log::CounterKey key, const log::CounterTotal& came);
   bool wait(log::CounterKey key, const log::CounterTotal& came);
 
@@ -115,7 +118,7 @@ class JobCounters {
   Sums sums_;
   ByClass waiting_{};
   std::array<std::size_t, std::size(kProcessStates)> states_{};
-  std::size_t lagging_ = 0;
+  std::size_t lagging_ = 0, missing_ranks_ = 0;
 };
 
 }  // namespace uctrace::live

@@ -38,12 +38,12 @@ class Builder {
                {.name = "uctrace_transport_bytes",
                 .unit = "bytes",
                 .help = "Bytes that UCT was handed, headers included."});
-    add_series(
-        counters_.memory_devices(), {"device"},
-        {.name = "uctrace_memory_operations", .help = "Operations of UCP on memory of a device."},
-        {.name = "uctrace_memory_bytes",
-         .unit = "bytes",
-         .help = "Bytes of operations of UCP on memory of a device."});
+    add_series(counters_.gpus(), {"host", "gpu", "bus", "memory", "data"},
+               {.name = "uctrace_gpu_operations",
+                .help = "Operations of UCP whose data lay in memory of a GPU."},
+               {.name = "uctrace_gpu_bytes",
+                .unit = "bytes",
+                .help = "Bytes that these sent from there, or received into it."});
     add_series(counters_.functions(), {"function"},
                {.name = "uctrace_mpi_calls", .help = "Calls of an MPI function."},
                {.name = "uctrace_mpi_call_bytes",
@@ -184,6 +184,9 @@ class Builder {
     add_gauge({.name = "uctrace_lagging_processes",
                .help = "Processes whose counters are read from a copy, up to 1 s old."},
               counters_.lagging());
+    add_gauge({.name = "uctrace_missing_ranks",
+               .help = "Ranks of the job without counters: they have not begun, or had no room."},
+              counters_.missing_ranks());
     if (counters_.started_realtime_ns() != 0) {
       add_gauge({.name = "uctrace_job_start_time_seconds",
                  .unit = "seconds",
@@ -200,7 +203,7 @@ class Builder {
     const std::pair<const char*, std::size_t> tables[] = {
         {"pairs", counters_.pairs().left_out()},
         {"transports", counters_.transports().left_out()},
-        {"devices", counters_.memory_devices().left_out()},
+        {"gpus", counters_.gpus().left_out()},
         {"functions", counters_.functions().left_out()},
         {"communicators", counters_.communicators().left_out()}};
     for (const auto& [name, count] : tables) {

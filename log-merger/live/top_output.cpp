@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "event-log/reader/counter_matrix.hpp"
 #include "log-merger/live/rates.hpp"
 #include "log-merger/model/json_text.hpp"
 
@@ -52,6 +53,7 @@ void write_json(std::ostream& out, const Shown& shown, const std::vector<Table>&
                  {"job", reading.job()},
                  {"processes", reading.processes.size()},
                  {"counting", how_many(reading, ProcessState::counting)},
+                 {"missing_ranks", log::missing_ranks(reading.now).missing},
                  {"ended", !reading.counts()}};
   json["jobs"] = jobs_json(shown);
   json["interval_s"] = reading.seconds;
@@ -77,6 +79,10 @@ std::string summary(const Shown& shown) {
   if (reading.seconds > 0) text += fmt::format("; rates of {:.1f} s", reading.seconds);
   text += '\n';
   if (!reading.counts()) text += "the job has ended: rates are 0, totals are its last\n";
+  if (const log::MissingRanks ranks = log::missing_ranks(reading.now); ranks.missing != 0) {
+    text += fmt::format("{} of {} ranks have no counters: what they counted is missing\n",
+                        ranks.missing, ranks.all);
+  }
   if (has_copies(reading)) {
     text += "files of processes that write over a network are copies: they lag up to 1 s\n";
   }

@@ -14,8 +14,8 @@ namespace uctrace::live {
 
 // In the order in which they are shown.
 inline constexpr CountersBy kTopViews[] = {
-    CountersBy::pairs,     CountersBy::sizes,         CountersBy::transports, CountersBy::devices,
-    CountersBy::functions, CountersBy::communicators, CountersBy::processes};
+    CountersBy::pairs, CountersBy::sizes,     CountersBy::transports,    CountersBy::devices,
+    CountersBy::gpus,  CountersBy::functions, CountersBy::communicators, CountersBy::processes};
 
 struct TopOptions {
   CountersBy by = CountersBy::all;

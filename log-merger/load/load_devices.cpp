@@ -1,49 +1,15 @@
 #include "log-merger/load/load_devices.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 #include <string>
 #include <utility>
 
 #include "device-attributor/vendor-facts/vendor_facts.hpp"
 #include "event-log/reader/plain_text.hpp"
 #include "log-merger/memory/memory.hpp"
+#include "log-merger/model/gpu_names.hpp"
 
 namespace uctrace::merge {
-
-namespace {
-
-std::string bus_text(const log::PciAddress& pci) {
-  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", pci.domain, pci.bus, pci.device, pci.function);
-}
-
-using Uuid = unsigned char[16];
-
-bool is_zero(const Uuid& uuid) {
-  return std::all_of(std::begin(uuid), std::end(uuid),
-                     [](unsigned char byte) { return byte == 0; });
-}
-
-// As the drivers' own tools print it: all 16 bytes with dashes, or fewer without.
-std::string uuid_text(const char* kind, const Uuid& uuid, std::size_t bytes) {
-  std::string text = kind;
-  for (std::size_t i = 0; i < bytes; ++i) {
-    const bool dash =
-        i == 0 || (bytes == std::size(uuid) && (i == 4 || i == 6 || i == 8 || i == 10));
-    text += fmt::format("{}{:02x}", dash ? "-" : "", uuid[i]);
-  }
-  return text;
-}
-
-// A GPU whose driver tells no UUID is named by its place on the bus.
-std::string name_of_gpu(const char* kind, const Uuid& uuid, std::size_t bytes,
-                        const std::string& bus) {
-  return is_zero(uuid) ? fmt::format("{}-{}", kind, bus) : uuid_text(kind, uuid, bytes);
-}
-
-}  // namespace
 
 void DeviceLoader::take(const log::GpuDeviceView& view) {
   devices_.try_emplace(view.number(), Device{view.r, view.vendor(), plain_text(view.name)});
@@ -70,20 +36,18 @@ log::Vendor DeviceLoader::vendor_of(const Device& device) const {
 }
 
 Gpu DeviceLoader::gpu_of(const Device& device) const {
-  // What is known of no vendor is shown in the form that most have.
-  const gpu::VendorFacts* known = gpu::facts_of(vendor_of(device));
-  const gpu::VendorFacts& facts = known != nullptr ? *known : gpu::kVendorFacts[0];
+  const log::Vendor vendor = vendor_of(device);
+  const gpu::VendorFacts* known = gpu::facts_of(vendor);
   const log::GpuDevice& r = device.r;
-  const bool whole = std::equal(std::begin(r.uuid), std::end(r.uuid), std::begin(r.gpu_uuid));
-  const std::string bus = bus_text(r.pci);
+  const GpuNames names = names_of_gpu(vendor, r.uuid, r.gpu_uuid, r.pci);
   Texts& texts = job_.run.texts;
   Gpu gpu;
   gpu.host = texts.intern(plain_text(log_.file.host()));
-  gpu.uuid = texts.intern(name_of_gpu(whole ? "GPU" : facts.part, r.uuid, facts.uuid_bytes, bus));
-  gpu.gpu_uuid = texts.intern(name_of_gpu("GPU", r.gpu_uuid, facts.uuid_bytes, bus));
-  gpu.bus = texts.intern(bus);
+  gpu.uuid = texts.intern(names.uuid);
+  gpu.gpu_uuid = texts.intern(names.gpu_uuid);
+  gpu.bus = texts.intern(names.bus);
   gpu.name = texts.intern(device.name);
-  gpu.vendor = known != nullptr ? texts.intern(facts.name) : kNoText;
+  gpu.vendor = known != nullptr ? texts.intern(known->name) : kNoText;
   gpu.memory_bytes = r.memory_bytes;
   return gpu;
 }

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "event-log/format/kinds.hpp"
+#include "log-merger/model/gpu_names.hpp"
 #include "log-merger/model/ucs_names.hpp"
 
 namespace uctrace {
@@ -19,6 +22,26 @@ CountedOperation counted_operation(const log::CounterSnapshot& process, std::uin
   return {.transport = name.substr(0, slash),
           .device = slash == std::string::npos ? "" : name.substr(slash + 1),
           .operation = merge::uct_op_name(operation)};
+}
+
+CountedData counted_data(const log::CounterSnapshot& process, std::uint64_t subject) {
+  CountedData found{.gpu = {},
+                    .bus = {},
+                    .memory = "unknown",
+                    .data = (subject & log::kDataReceived) != 0 ? "received" : "sent"};
+  const auto number = static_cast<std::uint32_t>(subject);
+  if (number == 0) return found;
+  found.memory = (subject & log::kManagedMemory) != 0 ? "managed" : "gpu";
+  const auto named = process.gpus.find(number);
+  if (named == process.gpus.end()) {
+    found.gpu = fmt::format("#{}", number);
+    return found;
+  }
+  const log::CounterGpu& facts = named->second.facts;
+  GpuNames names = names_of_gpu(named->second.vendor, facts.uuid, facts.gpu_uuid, facts.pci);
+  found.gpu = std::move(names.uuid);
+  found.bus = std::move(names.bus);
+  return found;
 }
 
 std::string_view collective_name(log::CounterKind kind) {

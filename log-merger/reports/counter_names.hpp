@@ -25,6 +25,14 @@ constexpr std::uint32_t counted_interface(std::uint64_t subject) {
   return static_cast<std::uint32_t>(subject);
 }
 
+// Of a row of kind `gpu`.
+struct CountedData {
+  std::string gpu, bus;     // "GPU-..." and its PCI address; empty: not known
+  std::string_view memory;  // gpu, managed, unknown
+  std::string_view data;    // sent, received: from that memory, and into it
+};
+CountedData counted_data(const log::CounterSnapshot& process, std::uint64_t subject);
+
 // "one-to-all", ... of a kind that counts collective calls by communicator.
 constexpr bool is_collective_kind(log::CounterKind kind) {
   return kind >= log::CounterKind::one_to_all && kind <= log::CounterKind::all_to_all;

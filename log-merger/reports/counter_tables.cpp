@@ -101,32 +101,50 @@ Table transports(const Job& job) {
   return table;
 }
 
-// What the rows of one kind say of devices, added up.
-void add_devices(std::map<std::pair<std::string, std::string>, CounterTotal>& sums,
-                 const CounterSnapshot& process) {
-  for (const auto& [key, total] : process.rows) {
-    const std::uint64_t subject = log::subject_of(key);
-    if (log::kind_of(key) == CounterKind::interface) {
-      sums[{counted_operation(process, subject).device, "transport"}] += total;
-    } else if (log::kind_of(key) == CounterKind::device) {
-      sums[{counted_name(process.devices, subject), "memory"}] += total;
-    }
-  }
-}
-
 Table devices(const Job& job) {
   Table table{.key = "devices",
-              .title = "By device (of transports: operations of UCT, bytes with headers)",
-              .columns = {{"device", "device"},
-                          {"of", "of"},
+              .title = "By device of a transport (operations of UCT, bytes with headers)",
+              .columns = {{"device", "device"}, {"operations", "operations", Unit::count}, kBytes},
+              .rows = {}};
+  std::map<std::string, CounterTotal> sums;
+  for (const CounterSnapshot& process : job) {
+    for (const auto& [key, total] : process.rows) {
+      if (log::kind_of(key) != CounterKind::interface) continue;
+      sums[counted_operation(process, log::subject_of(key)).device] += total;
+    }
+  }
+  for (const auto& [device, total] : sums) {
+    table.rows.push_back({Cell(device), Cell(total.messages), Cell(total.bytes)});
+  }
+  return table;
+}
+
+Cell text_cell(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+
+Table gpus(const Job& job) {
+  Table table{.key = "gpus",
+              .title = "By GPU (UCP operations whose data lay in its memory)",
+              .columns = {{"host", "host"},
+                          {"gpu", "gpu"},
+                          {"bus", "bus"},
+                          {"memory", "memory"},
+                          {"data", "data"},
                           {"operations", "operations", Unit::count},
                           kBytes},
               .rows = {}};
-  std::map<std::pair<std::string, std::string>, CounterTotal> sums;
-  for (const CounterSnapshot& process : job) add_devices(sums, process);
+  using Labels = std::tuple<std::string, std::string, std::string, std::string, std::string>;
+  std::map<Labels, CounterTotal> sums;
+  for (const CounterSnapshot& process : job) {
+    for (const auto& [key, total] : process.rows) {
+      if (log::kind_of(key) != CounterKind::gpu) continue;
+      const CountedData of = counted_data(process, log::subject_of(key));
+      sums[{process.host(), of.gpu, of.bus, std::string(of.memory), std::string(of.data)}] += total;
+    }
+  }
   for (const auto& [of, total] : sums) {
-    table.rows.push_back(
-        {Cell(of.first), Cell(of.second), Cell(total.messages), Cell(total.bytes)});
+    const auto& [host, gpu, bus, memory, data] = of;
+    table.rows.push_back({Cell(host), text_cell(gpu), text_cell(bus), Cell(memory), Cell(data),
+                          Cell(total.messages), Cell(total.bytes)});
   }
   return table;
 }
@@ -173,8 +191,8 @@ Table communicators(const Job& job) {
           {rank_cell(process.rank()),
            known && !comm->second.label.empty() ? Cell(comm->second.label)
                                                 : Cell(fmt::format("#{}", of.first)),
-           known ? Cell(std::uint64_t{comm->second.size}) : Cell(), Cell(std::string(collective_name(of.second))),
-           Cell(total.messages), Cell(total.bytes)});
+           known ? Cell(std::uint64_t{comm->second.size}) : Cell(),
+           Cell(std::string(collective_name(of.second))), Cell(total.messages), Cell(total.bytes)});
     }
   }
   return table;
@@ -202,10 +220,9 @@ Table processes(const Job& job) {
   return table;
 }
 
-constexpr CountersBy kEach[] = {CountersBy::pairs,     CountersBy::sizes,
-                                CountersBy::transports, CountersBy::devices,
-                                CountersBy::functions, CountersBy::communicators,
-                                CountersBy::processes};
+constexpr CountersBy kEach[] = {
+    CountersBy::pairs, CountersBy::sizes,     CountersBy::transports,    CountersBy::devices,
+    CountersBy::gpus,  CountersBy::functions, CountersBy::communicators, CountersBy::processes};
 
 void write_json(std::ostream& out, const std::vector<Table>& tables) {
   nlohmann::ordered_json json;
@@ -224,6 +241,8 @@ Table counters_table(const Job& job, CountersBy by) {
       return transports(job);
     case CountersBy::devices:
       return devices(job);
+    case CountersBy::gpus:
+      return gpus(job);
     case CountersBy::functions:
       return functions(job);
     case CountersBy::communicators:

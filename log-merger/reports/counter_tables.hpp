@@ -17,6 +17,7 @@ enum class CountersBy : std::uint8_t {
   sizes,
   transports,
   devices,
+  gpus,
   functions,
   communicators,
   processes,

@@ -73,13 +73,13 @@ class TwoHosts:
         return Recording(data)
 
 
-def record_pair(folder, program, *arguments, settings):
+def record_pair(folder, program, *arguments, settings, switches=()):
     """Of a program that is two processes without any MPI; what is true of it is at folder/truth."""
     environment = gpu_environment(settings)
     command = [PROGRAMS / program, *arguments]
     alone = run_well(command, env=environment)
     command.append(folder / "truth")
-    recorded = record_command(folder / "data", command, ["--ucx", cuda_ucx()])
+    recorded = record_command(folder / "data", command, ["--ucx", cuda_ucx(), *switches])
     check_same_output(run_well(recorded, env=environment), alone)
     return Recording(folder / "data")
 

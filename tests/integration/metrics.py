@@ -137,6 +137,8 @@ TABLES = (
     ("pairs", ("class", "rank", "peer"), "messages", "uctrace_messages_total", "uctrace_payload_bytes_total"),
     ("transports", ("transport", "device", "operation"), "operations", "uctrace_transport_operations_total",
      "uctrace_transport_bytes_total"),
+    ("gpus", ("host", "gpu", "bus", "memory", "data"), "operations", "uctrace_gpu_operations_total",
+     "uctrace_gpu_bytes_total"),
     ("functions", ("function",), "calls", "uctrace_mpi_calls_total", "uctrace_mpi_call_bytes_total"),
     ("communicators", ("communicator", "size", "kind"), "calls", "uctrace_collective_calls_total",
      "uctrace_collective_call_bytes_total"),

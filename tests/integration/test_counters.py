@@ -236,6 +236,18 @@ def shorter_way(mpi):
             check(bool(pairs) == (name != "linked"), f"messages of {name}: {pairs}")
 
 
+def patterns(mpi):
+    """A ring, a stencil and an all-to-all: sums are those of the trace."""
+    for program in PATTERNS:
+        with scratch() as folder:
+            job = mpi.job("patterns", program)
+            _, recording = record_well(folder / "data", job, switches=["--counters", "--trace"])
+            found = counters(recording.folder)
+            check_whole(found, mpi.ranks)
+            check_trace(mpi, found, recording)
+            check(found["pairs"], f"{program} sends nothing")
+
+
 def without_mpi():
     """UCP alone: every send is the program's, peers have no ranks."""
     with scratch() as folder:
@@ -285,7 +297,7 @@ def scripts_of_open_mpi():
 def main(what, *parts):
     if what in MPIS:
         for part in parts or ("everything",):
-            {"everything": everything, "shorter": shorter_way}[part](MPIS[what])
+            {"everything": everything, "patterns": patterns, "shorter": shorter_way}[part](MPIS[what])
     else:
         {"without_mpi": without_mpi, "bad_input": bad_input, "scripts": scripts_of_open_mpi,
          "monitoring": beside_open_mpi}[what]()

@@ -1,5 +1,6 @@
 """A full disk, an exceeded quota, or a folder that cannot be written: the job runs on, and losses are counted."""
 
+import json
 import re
 
 from checks import check_incomplete, check_losses_are_told
@@ -113,5 +114,30 @@ def store_tells_what_it_needs():
         check_equal(list((copy / "store").iterdir()), [], "what is left of the store")
 
 
-CASES = {"bounded": newest_are_kept, "store": store_tells_what_it_needs}
+def counters_tell_who_is_missing():
+    """Where the files of some ranks find no room, the numbers of the others are not shown as those of the job."""
+    need_private_mounts()
+    mpi = MPIS["mpich"]
+    job = mpi.job_with_windows("counted")
+    alone = run_well(job)
+    with scratch() as folder:
+        for size, are_any in (("300k", True), ("64k", False)):
+            disk, copy = folder / f"disk{size}", folder / f"copy{size}"
+            disk.mkdir()
+            copy.mkdir()
+            recorded = record_command(disk / "data", job, switches=["--counters"])
+            result = run_well(in_private_mounts(FULL.replace("1m", size), disk, copy, *recorded))
+            check_equal(sorted(result.stdout.splitlines()), sorted(alone.stdout.splitlines()), "output of the job")
+            told = run([TOOL, "counters", copy / "data", "--format", "json"])
+            if not are_any:
+                check(told.status == TOOL_FAILURE and "there was no room for them" in told.stderr, f"{told}")
+                continue
+            kept = len(json.loads(told.stdout)["processes"])
+            check(0 < kept < mpi.ranks, f"{kept} ranks have counters")
+            words = f"{mpi.ranks - kept} of {mpi.ranks} ranks have no counters"
+            for said in (result.stderr, told.stderr, run_well([TOOL, "top", copy / "data", "--once"]).stdout):
+                check(words in said, f"{words!r} is not said:\n{said}")
+
+
+CASES = {"counters": counters_tell_who_is_missing, "bounded": newest_are_kept, "store": store_tells_what_it_needs}
 run_test(lambda case: CASES[case]() if case in CASES else job_survives(case))

@@ -169,8 +169,17 @@ TEST_CASE("counters: names") {
   FileMaker::add_name(names, CounterNameKind::communicator_label, 1, 0, "even ranks");
   FileMaker::add_name(names, CounterNameKind::communicator, 1, 3, kEven);
   FileMaker::add_name(names, CounterNameKind::communicator, 2, 9, kEven);
+  const std::vector<std::uint64_t> gpu = {0x11, 0x22, 0x33, 0x44, std::uint64_t{0x10} << 32 | 5};
+  FileMaker::add_name(names, CounterNameKind::gpu, 9, 1, gpu);
+  FileMaker::add_name(names, CounterNameKind::gpu, 10, 1, std::vector<std::uint64_t>{1, 2});
   maker.add_names(names);
   const CounterSnapshot snapshot = read(maker);
+  REQUIRE(snapshot.gpus.size() == 1);  // the other one has another size than a CounterGpu
+  CHECK(snapshot.gpus.at(9).vendor == Vendor::cuda);
+  CHECK(snapshot.gpus.at(9).facts.uuid[0] == 0x11);
+  CHECK(snapshot.gpus.at(9).facts.gpu_uuid[8] == 0x44);
+  CHECK(snapshot.gpus.at(9).facts.pci.domain == 5);
+  CHECK(snapshot.gpus.at(9).facts.pci.bus == 0x10);
   CHECK(snapshot.workers == std::vector<std::uint64_t>{0x1234});
   CHECK(snapshot.peers.at(5) == 0x77);
   CHECK(snapshot.interfaces.at(2) == "tcp/eth0");
@@ -194,6 +203,27 @@ TEST_CASE("counters: a peer is found by its worker") {
   CHECK(peers.rank_of(mine, kNamedPeer | 6) == std::nullopt);
   CHECK(peers.rank_of(mine, kNamedPeer | 5) == std::nullopt);
   CHECK(peers.rank_of(mine, kUnknownPeer) == std::nullopt);
+}
+
+TEST_CASE("counters: ranks of which there are none are missing") {
+  const auto of = [](std::int32_t rank, std::int32_t size) {
+    CounterSnapshot process;
+    process.page.world_rank = rank;
+    process.page.world_size = size;
+    return process;
+  };
+  const auto check = [](const std::vector<CounterSnapshot>& job, std::size_t missing,
+                        std::size_t all) {
+    const MissingRanks found = missing_ranks(job);
+    CHECK(found.missing == missing);
+    CHECK(found.all == all);
+  };
+  check({}, 0, 0);
+  check({of(-1, 0), of(-1, 4)}, 0, 0);  // before MPI_Init nobody knows
+  check({of(0, 2), of(1, 2)}, 0, 2);
+  check({of(1, 4), of(3, 4), of(3, 4), of(-1, 0)}, 2, 4);  // one replaced itself
+  check({of(0, 2), of(1, 2), of(0, 3)}, 2, 5);             // spawned
+  check({of(7, 4)}, 0, 0);
 }
 
 TEST_CASE("counters: a file is read again while it grows") {

@@ -210,6 +210,34 @@ TEST_CASE("names and ranks that come late: nothing goes down, and in the end all
   }
 }
 
+TEST_CASE("data of a GPU waits for the GPU's name, or for the end of its process") {
+  Job job;
+  log::CounterSnapshot& process = job.add(0, 0);
+  const auto row = [&](std::uint64_t subject) -> CounterTotal& {
+    return process.rows[log::counter_key(CounterKind::gpu, 4, subject)];
+  };
+  row(3) = {2, 20};
+  row(3 | log::kDataReceived | log::kManagedMemory) = {1, 10};
+  row(4 | log::kDataReceived) = {7, 70};
+  row(0) = {5, 50};
+  JobCounters counters(kAll);
+  counters.take(job.reading);
+  using Told = std::map<CountedLabels, ExactTotal>;
+  Told expected = {{{"", "unknown", "unknown", "unknown", "sent"}, {5, 50}}};
+  CHECK(counters.gpus().told() == expected);
+  process.gpus[3] = {.vendor = log::Vendor::cuda,
+                     .facts = {.uuid = {0xab}, .gpu_uuid = {0xab}, .pci = {1, 0x10, 2, 3}}};
+  counters.take(job.reading);
+  const std::string gpu = "GPU-ab000000-0000-0000-0000-000000000000", bus = "0001:10:02.3";
+  expected[{"", gpu, bus, "gpu", "sent"}] = {2, 20};
+  expected[{"", gpu, bus, "managed", "received"}] = {1, 10};
+  CHECK(counters.gpus().told() == expected);
+  job.reading.processes[0].state = ProcessState::killed;
+  counters.take(job.reading);
+  expected[{"", "#4", "unknown", "gpu", "received"}] = {7, 70};
+  CHECK(counters.gpus().told() == expected);
+}
+
 TEST_CASE("who will get no rank or name any more is told as unknown, or by its number") {
   Job job;
   log::CounterSnapshot& process = job.add(0, 0);

@@ -1,0 +1,53 @@
+// Counting the data of UCP operations by the GPU in whose memory it lies
+// (event-log/recorder/counters.hpp).
+//
+// Only while there is a driver of GPUs, which is asked before the call, when the memory is sure to
+// be there. What was sent is counted where the call did not fail; what was received where the
+// receive ends, with as much as came.
+#pragma once
+
+#include <ucp/api/ucp.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "event-log/recorder/counters.hpp"
+#include "event-log/recorder/extras.hpp"
+
+namespace uctrace::ucp {
+
+// Where the data of an operation lies, as a subject of the counters that does not say yet whether
+// it was sent or received; or nothing is counted, of the host's memory as of all without a driver.
+using CountedMemory = std::uint64_t;
+inline constexpr CountedMemory kNotCounted = ~CountedMemory{0};
+
+// Whether there is a driver to ask, and somebody counts. Cost: a load and a test where there is
+// none.
+inline bool counts_memory() { return log::wants(log::kWantMemory) && log::counts(); }
+
+// Of `count` elements at `buffer`. A list counts if all of it lies in one place, else as unknown.
+CountedMemory find_counted_memory(const ucp_request_param_t* param, const void* buffer,
+                                  std::size_t count);
+inline CountedMemory counted_memory(const ucp_request_param_t* param, const void* buffer,
+                                    std::size_t count) {
+  return counts_memory() ? find_counted_memory(param, buffer, count) : kNotCounted;
+}
+
+// Data is sent from there, by an operation with this result.
+inline void count_sent(CountedMemory memory, ucs_status_ptr_t result, std::uint64_t bytes) {
+  if (memory != kNotCounted && !UCS_PTR_IS_ERR(result)) [[unlikely]] {
+    log::count(log::CounterKind::gpu, memory, bytes);
+  }
+}
+
+// Data has come there.
+inline void count_received(CountedMemory memory, ucs_status_t status, std::uint64_t bytes) {
+  if (memory != kNotCounted && status == UCS_OK && bytes != 0) [[unlikely]] {
+    log::count(log::CounterKind::gpu, memory | log::kDataReceived, bytes);
+  }
+}
+
+// How much comes will not be known.
+void count_unseen_receive(CountedMemory memory);
+
+}  // namespace uctrace::ucp
