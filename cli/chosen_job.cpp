@@ -41,8 +41,8 @@ void warn_of_missing_ranks(const std::vector<log::CounterSnapshot>& job) {
   const log::MissingRanks ranks = log::missing_ranks(job);
   if (ranks.missing == 0) return;
   std::cerr << fmt::format(
-      "uctrace: warning: {} of {} ranks have no counters: what they counted is missing; they have "
-      "not begun yet, or their folder had no room (`uctrace info` tells)\n",
+      "uctrace: warning: counters of {} of {} ranks are missing here: they have not begun yet, or "
+      "there was no room for their files (`uctrace info` tells)\n",
       ranks.missing, ranks.all);
 }
 

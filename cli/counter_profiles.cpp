@@ -1,11 +1,13 @@
 #include "cli/counter_profiles.hpp"
 
 #include <algorithm>
+#include <iostream>
 
 #include "cli/chosen_job.hpp"
 #include "cli/data-folder/default_folder.hpp"
 #include "cli/failure_text.hpp"
 #include "event-log/reader/error.hpp"
+#include "log-merger/folder/launcher_line.hpp"
 #include "log-merger/live/live_folder.hpp"
 
 namespace uctrace::cli {
@@ -27,10 +29,16 @@ std::vector<log::CounterSnapshot> read_counter_folder(const std::filesystem::pat
   return chosen;
 }
 
-void warn_of_lost_counters(const std::filesystem::path& folder) {
-  live::LiveFolder jobs(folder, {});
-  jobs.read();
-  if (!jobs.jobs().empty()) warn_of_missing_ranks(jobs.jobs().front()->now);
+void warn_of_lost_counters(const std::filesystem::path& folder, const std::string& recording) {
+  try {
+    live::LiveFolder jobs(folder, {});
+    jobs.read();
+    for (const live::Reading* job : jobs.jobs()) {
+      if (merge::is_job_of(job->job(), recording)) warn_of_missing_ranks(job->now);
+    }
+  } catch (const Error& error) {
+    std::cerr << "uctrace: warning: " << error.message() << '\n';
+  }
 }
 
 bool any_counts(const std::vector<log::CounterSnapshot>& job) {

@@ -14,8 +14,8 @@ namespace uctrace::cli {
 std::vector<log::CounterSnapshot> read_counter_folder(const std::filesystem::path& folder,
                                                       const std::string& job = {});
 
-// On standard error, if the folder's newest job has ranks without counters.
-void warn_of_lost_counters(const std::filesystem::path& folder);
+// On standard error, of each job of this recording that has counters, but not of all its ranks.
+void warn_of_lost_counters(const std::filesystem::path& folder, const std::string& recording);
 
 // One of its processes still runs, as far as can be seen from here.
 bool any_counts(const std::vector<log::CounterSnapshot>& job);

@@ -234,7 +234,6 @@ void say_after(const fs::path& data, const RecordCommand& command, const JobLog&
       in_logs == events ? "" : fmt::format(", the newest {} are kept", in_logs);
   const std::string lost_some = dropped == 0 ? "" : fmt::format(", {} dropped", dropped);
   if (counters_only) {
-    warn_of_lost_counters(data);
     say(fmt::format("counters of {} process{}, {}; next: uctrace counters{}", kept.processes.size(),
                     kept.processes.size() == 1 ? "" : "es", format_bytes(bytes), folder));
     return;
@@ -377,6 +376,7 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   } else {
     say_after(written == folder.path ? command.folder : written, command, kept, lost, end);
   }
+  if (command.counters) warn_of_lost_counters(written, record.job);
   keep_counters(fallback.path(), written);
   profiles.write(written);
   return end.exit_status;

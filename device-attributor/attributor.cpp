@@ -23,26 +23,29 @@ Interval interval_of(std::uintptr_t address, const Answer& answer) {
 
 }  // namespace
 
-MemoryId Attributor::memory_of(std::uintptr_t address) {
-  Interval known{};
-  if (!cache_.find(address, known)) {
-    return ask(address, nullptr);
+MemoryId Attributor::find(std::uintptr_t address, Interval& found) {
+  if (!cache_.find(address, found)) {
+    found = {};
+    return ask(address, nullptr, found);
   }
-  if (known.is_of_history()) {
-    return known.memory;
+  if (found.is_of_history()) {
+    return found.memory;
   }
-  if (known.buffer_id != 0 && has_own_id(known.kind)) {
+  if (found.buffer_id != 0 && has_own_id(found.kind)) {
     listener().asked();
     std::uint64_t id = 0;
-    const Vendor* vendor = vendors_[place_of(known.vendor)].load(std::memory_order_acquire);
+    const Vendor* vendor = vendors_[place_of(found.vendor)].load(std::memory_order_acquire);
     if (const int error = vendor->buffer_id(address, id); error != 0) {
+      found = {};
       return fail(error);
     }
-    if (id == known.buffer_id) {
-      return known.memory;
+    if (id == found.buffer_id) {
+      return found.memory;
     }
   }
-  return ask(address, &known);
+  const Interval known = found;
+  found = {};
+  return ask(address, &known, found);
 }
 
 // A driver that does not answer has not said that anything is over.
@@ -68,7 +71,7 @@ Answer Attributor::query(std::uintptr_t address) const {
   return answer;
 }
 
-MemoryId Attributor::ask(std::uintptr_t address, const Interval* known) {
+MemoryId Attributor::ask(std::uintptr_t address, const Interval* known, Interval& found) {
   listener().asked();
   Answer answer = query(address);
   if (answer.what == Answer::What::failed) {
@@ -83,13 +86,15 @@ MemoryId Attributor::ask(std::uintptr_t address, const Interval* known) {
   if (address - answer.begin >= answer.bytes || answer.begin + answer.bytes < answer.begin) {
     answer.bytes = 0;
   }
-  Interval found = interval_of(address, answer);
+  found = interval_of(address, answer);
   if (known != nullptr && known->is_like(found)) {
-    return known->memory;
+    found.memory = known->memory;
+    return found.memory;
   }
   // Told by the history meanwhile, or not found because another thread was changing the table.
   if (Interval told{}; known == nullptr && cache_.find(address, told) && told.is_of_history()) {
-    return told.memory;
+    found = told;
+    return found.memory;
   }
   found.memory = next_.fetch_add(1, std::memory_order_relaxed);
   return keep(found, answer);

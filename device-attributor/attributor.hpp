@@ -54,10 +54,14 @@ class Attributor {
   // There is a driver that cannot be asked: what no other one knows is unknown from now on.
   void distrust_host() { distrusts_host_.store(true, std::memory_order_relaxed); }
 
-  MemoryId memory_of(std::uintptr_t address);
+  MemoryId memory_of(std::uintptr_t address) {
+    Interval found{};
+    return find(address, found);
+  }
 
-  // What memory_of() has found at the address. False: nothing that was kept.
-  bool find(std::uintptr_t address, Interval& found) const { return cache_.find(address, found); }
+  // The same, and in `found`, which is empty, all that is known: no kind of what is the host's, and
+  // where nobody can tell. What could not be noted has no id, but what the driver said.
+  MemoryId find(std::uintptr_t address, Interval& found);
 
   // Where the memory ends that memory_of() has found at the address, 0 = that is not known.
   std::uintptr_t end_of(std::uintptr_t address) const;
@@ -93,7 +97,7 @@ class Attributor {
  private:
   const Listener& listener() const { return *listener_.load(std::memory_order_acquire); }
   Answer query(std::uintptr_t address) const;
-  MemoryId ask(std::uintptr_t address, const Interval* known);
+  MemoryId ask(std::uintptr_t address, const Interval* known, Interval& found);
   MemoryId keep(const Interval& found, const Answer& answer);
   MemoryId define(const Interval& found, const Answer& answer, bool is_kept);
   MemoryId fail(int error);

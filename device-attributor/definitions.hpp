@@ -28,4 +28,8 @@ void note_use(MemoryId memory);
 // Defines allocations as they are met, and their ends.
 extern const Listener kListener;
 
+// Where no events are recorded nobody refers to allocations: it defines devices alone, or the log
+// of a long job would grow with each.
+extern const Listener kCountingListener;
+
 }  // namespace uctrace::gpu

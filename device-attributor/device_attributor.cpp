@@ -146,7 +146,7 @@ bool define(Driver& driver) {
   }
   define_library(*driver.vendor);
   driver.log_number = log::log_number();
-  attributor.use(*driver.vendor, kListener);
+  attributor.use(*driver.vendor, log::counts_only() ? kCountingListener : kListener);
   return true;
 }
 
@@ -220,8 +220,8 @@ void look(const void* caller) {
     define_devices();
     watch_events(caller);
     if (!active()) {
-      log::want(log::kWantMemory);
       log::count_memory();
+      log::want(log::kWantMemory);
     }
   } else {
     leave_layer_off();
@@ -262,11 +262,13 @@ void look_for_drivers(const void* caller) {
   errno = saved_errno;
 }
 
-log::MemoryId memory_of(log::Lane& lane, std::uintptr_t address) {
+namespace {
+
+log::MemoryId find(log::Lane& lane, std::uintptr_t address, Interval& found) {
   const int saved_errno = errno;
   log::MemoryId memory = log::kUnknownMemory;
   if (defined_log.load(std::memory_order_acquire) == log::log_number() || renew()) [[likely]] {
-    memory = attributor.memory_of(address);
+    memory = attributor.find(address, found);
     define_missing_devices();
   }
   if (memory >= log::kFirstDeviceMemory) {
@@ -277,16 +279,20 @@ log::MemoryId memory_of(log::Lane& lane, std::uintptr_t address) {
   return memory;
 }
 
+}  // namespace
+
+log::MemoryId memory_of(log::Lane& lane, std::uintptr_t address) {
+  Interval found{};
+  return find(lane, address, found);
+}
+
 DataPlace data_place_of(log::Lane& lane, const void* address) {
   using Kind = DataPlace::Kind;
-  const log::MemoryId memory = memory_of(lane, address);
-  if (memory == log::kHostMemory) return {.kind = Kind::host};
   Interval found{};
-  if (memory < log::kFirstDeviceMemory ||
-      !attributor.find(reinterpret_cast<std::uintptr_t>(address), found)) {
-    return {};
-  }
+  const log::MemoryId memory = find(lane, reinterpret_cast<std::uintptr_t>(address), found);
   switch (found.kind) {
+    case DeviceMemoryKind::none:
+      return {.kind = memory == log::kHostMemory ? Kind::host : Kind::unknown};
     case DeviceMemoryKind::pinned:
     case DeviceMemoryKind::mapped_host:
       return {.kind = Kind::host};

@@ -197,7 +197,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const 
   if (!call.active()) {
     result = original(ep, id, header, header_length, buffer, count, param);
     ucp::count_sent(memory, result, bytes);
-    return ucp::count_untagged_send(result, ep, payload);
+    return ucp::count_untagged_send(ucp::pass_untracked(result), ep, payload);
   }
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -223,28 +223,32 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nb(ucp_ep_h ep, uint16_t id, const v
                                                      flags);
 }
 
-UCTRACE_EXPORT ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void* data, void* buffer,
-                                                     size_t count,
-                                                     const ucp_request_param_t* param) {
-  auto* original = original_ucp_am_recv_data_nbx.get(UCTRACE_CALLER);
+template <bool kCountsMemory>
+static ucs_status_ptr_t receive_data(ucp_worker_h worker, void* data, void* buffer, size_t count,
+                                     const ucp_request_param_t* param, const void* caller) {
+  auto* original = original_ucp_am_recv_data_nbx.get(caller);
+  constexpr UcpFunction kFunction = UcpFunction::am_recv_data_nbx;
   ucp::RequestParam handed;
-  const ucp::CountedMemory memory = ucp::counted_memory(param, buffer, count);
-  ucp::Call call(UcpFunction::am_recv_data_nbx, log::UcpFamily::am_receive_data, param, handed,
-                 ucp::Tracking::callback, memory);
+  const ucp::CountedMemory alone =
+      kCountsMemory ? ucp::detail::memory_if_only_counted(kFunction, param, buffer, count)
+                    : ucp::kNotCounted;
+  ucp::Call call(kFunction, log::UcpFamily::am_receive_data, param, handed, ucp::Tracking::callback,
+                 alone);
   if (!call.active()) {
-    return original(worker, data, buffer, count, param);
+    return ucp::pass_untracked(original(worker, data, buffer, count, param));
+  }
+  std::size_t own_length = ucp::kNotTold;
+  const std::size_t* length = &own_length;
+  if (kCountsMemory) {
+    if (call.id() != 0) call.count(ucp::find_counted_memory(param, buffer, count));
+    if (call.counted() != ucp::kNotCounted) {
+      length = ucp::ask_for_length(*param, call.parameters(), own_length);
+    }
   }
   bool known;
   const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
-  std::size_t own_length = bytes;
-  const std::size_t* received = memory != ucp::kNotCounted
-                                    ? ucp::ask_for_length(*param, call.parameters(), own_length)
-                                    : nullptr;
-  ucs_status_ptr_t result;
-  {
-    const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
-    result = original(worker, data, buffer, count, call.handed(param));
-  }
+  const ucs_status_ptr_t result = ucp::post_receive<kCountsMemory>(
+      call, [&] { return original(worker, data, buffer, count, call.handed(param)); });
   call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(worker),
                        .buffer = buffer,
                        .bytes = bytes,
@@ -252,8 +256,14 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void* 
                        .data = reinterpret_cast<std::uint64_t>(data),
                        .header_bytes = 0,
                        .posted_tick = 0});
-  if (result == nullptr && received != nullptr) {
-    ucp::count_received(memory, UCS_OK, *received);
-  }
+  if (kCountsMemory && result == nullptr) ucp::count_received_at_return(call.counted(), length);
   return result;
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void* data, void* buffer,
+                                                     size_t count,
+                                                     const ucp_request_param_t* param) {
+  return ucp::counts_memory()
+             ? receive_data<true>(worker, data, buffer, count, param, UCTRACE_CALLER)
+             : receive_data<false>(worker, data, buffer, count, param, UCTRACE_CALLER);
 }

@@ -11,6 +11,8 @@ namespace {
 
 using gpu::DataPlace;
 
+constexpr CountedMemory kUnknownPlace = 0;
+
 // Of the parts of a list: the place of all of them, else unknown.
 class CommonPlace {
  public:
@@ -51,15 +53,16 @@ DataPlace place_of_data(log::Lane& lane, const RequestParam& param, const void* 
 
 CountedMemory find_counted_memory(const ucp_request_param_t* param, const void* buffer,
                                   std::size_t count) {
+  if (!layer_on() || buffer == nullptr || count == 0) return kNotCounted;
   log::Lane* lane = log::lane();
-  if (!layer_on() || lane == nullptr || buffer == nullptr || count == 0) return kNotCounted;
+  if (lane == nullptr) return kUnknownPlace;
   const DataPlace place =
       place_of_data(*lane, *reinterpret_cast<const RequestParam*>(param), buffer, count);
   switch (place.kind) {
     case DataPlace::Kind::host:
       return kNotCounted;
     case DataPlace::Kind::managed:
-      return place.device != 0 ? log::kManagedMemory | place.device : 0;
+      return place.device != 0 ? log::kManagedMemory | place.device : kUnknownPlace;
     default:
       return place.device;
   }

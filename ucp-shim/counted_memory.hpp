@@ -13,6 +13,7 @@
 
 #include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/extras.hpp"
+#include "ucp-shim/active_requests.hpp"
 
 namespace uctrace::ucp {
 
@@ -47,7 +48,25 @@ inline void count_received(CountedMemory memory, ucs_status_t status, std::uint6
   }
 }
 
-// How much comes will not be known.
+// How much came, nobody will tell: it is counted as unplaced.
 void count_unseen_receive(CountedMemory memory);
+
+// A receive that ended at return, where UCX tells its length if it does so at all.
+inline constexpr std::size_t kNotTold = ~std::size_t{0};
+inline void count_received_at_return(CountedMemory memory, const std::size_t* length) {
+  if (memory == kNotCounted) return;
+  if (length != nullptr && *length != kNotTold) {
+    count_received(memory, UCS_OK, *length);
+  } else {
+    count_unseen_receive(memory);
+  }
+}
+
+// A request that is not tracked may have the address of one that was, and whose end UCP never told.
+inline ucs_status_ptr_t pass_untracked(ucs_status_ptr_t result) {
+  if (counts_memory() && UCS_PTR_IS_PTR(result)) [[unlikely]]
+    forget_active(result);
+  return result;
+}
 
 }  // namespace uctrace::ucp

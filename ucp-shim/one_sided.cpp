@@ -47,7 +47,7 @@ ucs_status_ptr_t one_sided(UcpFunction function, Tracking tracking, const OneSid
   if (!call.active()) {
     result = post(param);
     count_moved(memory, result, counted);
-    return count_one_sided(result, counted);
+    return count_one_sided(pass_untracked(result), counted);
   }
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});

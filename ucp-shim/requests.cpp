@@ -113,11 +113,18 @@ struct Ended {
   bool tell;     // the caller's callback: not of a request that the program has freed
 };
 
+// `kCounted`: a receive into memory that is counted, which may be all that it is. `length` is what
+// it received.
+template <bool kCounted>
 UCTRACE_HOT inline Ended end(TrackedRequest* tracked, void* request, UcpFamily family,
-                             ucs_status_t status, const ucp_tag_recv_info_t* received) {
+                             ucs_status_t status, const ucp_tag_recv_info_t* received,
+                             std::uint64_t length) {
   bool in_call = __atomic_load_n(&tracked->state, __ATOMIC_ACQUIRE) == RequestState::in_call;
   log::Lane* const lane = log::lane();
-  record_end(lane, tracked->operation, family, status, received);
+  if (kCounted) count_received(tracked->counted, status, length);
+  if (!kCounted || tracked->operation != 0) {
+    record_end(lane, tracked->operation, family, status, received);
+  }
   Ended ended{tracked->callback, tracked->user_data, tracked->hide_in_call, false, true};
   if (in_call) {
     tracked->status = status;
@@ -133,21 +140,14 @@ UCTRACE_HOT inline Ended end(TrackedRequest* tracked, void* request, UcpFamily f
   return ended;
 }
 
-}  // namespace
+// The callbacks of receives. Those into memory that is counted are functions of their own, so that
+// where nothing asks for memory nobody pays for it.
 
-void on_send_end(void* request, ucs_status_t status, void* user_data) {
-  end_of_deferred(request, status);
-  const Ended ended =
-      end(static_cast<TrackedRequest*>(user_data), request, UcpFamily::none, status, nullptr);
-  if (ended.callback.send != nullptr && ended.tell) {
-    ended.callback.send(request, status, ended.user_data);
-  }
-}
-
-void on_data_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
-  auto* tracked = static_cast<TrackedRequest*>(user_data);
-  count_received(tracked->counted, status, length);
-  const Ended ended = end(tracked, request, UcpFamily::am_receive_data, status, nullptr);
+template <bool kCounted>
+UCTRACE_HOT inline void end_data(void* request, ucs_status_t status, std::size_t length,
+                                 void* user_data) {
+  const Ended ended = end<kCounted>(static_cast<TrackedRequest*>(user_data), request,
+                                    UcpFamily::am_receive_data, status, nullptr, length);
   if (ended.callback.data != nullptr && ended.tell) {
     ended.callback.data(request, status, length, ended.user_data);
   }
@@ -155,28 +155,81 @@ void on_data_end(void* request, ucs_status_t status, std::size_t length, void* u
 
 // In place of a sender's tag stands the arrival in whose handler the receive ended: its header
 // tells the stream that the endpoint receives.
-void on_stream_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
+template <bool kCounted>
+UCTRACE_HOT inline void end_stream(void* request, ucs_status_t status, std::size_t length,
+                                   void* user_data) {
   const uct::Context& context = uct::thread_state.context;
   const ucp_tag_recv_info_t received{context.kind == log::Origin::arrival ? context.origin : 0,
                                      length};
-  auto* tracked = static_cast<TrackedRequest*>(user_data);
-  count_received(tracked->counted, status, length);
-  const Ended ended = end(tracked, request, UcpFamily::stream_receive, status, &received);
+  const Ended ended = end<kCounted>(static_cast<TrackedRequest*>(user_data), request,
+                                    UcpFamily::stream_receive, status, &received, length);
   if (ended.callback.stream != nullptr && ended.tell) {
     ended.callback.stream(request, status, length, ended.user_data);
   }
 }
 
-void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
-                    void* user_data) {
+template <bool kCounted>
+UCTRACE_HOT inline void end_receive(void* request, ucs_status_t status,
+                                    const ucp_tag_recv_info_t* info, void* user_data) {
   static constexpr ucp_tag_recv_info_t kNothing{};
-  const ucp_tag_recv_info_t& received = info != nullptr ? *info : kNothing;
-  auto* tracked = static_cast<TrackedRequest*>(user_data);
-  count_received(tracked->counted, status, received.length);
-  const Ended ended = end(tracked, request, UcpFamily::tag_receive, status, &received);
+  const ucp_tag_recv_info_t* received = info != nullptr ? info : &kNothing;
+  const Ended ended = end<kCounted>(static_cast<TrackedRequest*>(user_data), request,
+                                    UcpFamily::tag_receive, status, received, received->length);
   if (ended.callback.receive != nullptr && ended.tell && !(ended.in_call && ended.hide_in_call)) {
     ended.callback.receive(request, status, info, ended.user_data);
   }
+}
+
+#define UCTRACE_COUNTED [[gnu::noinline, gnu::cold]] void
+UCTRACE_COUNTED end_counted_data(void* request, ucs_status_t status, std::size_t length,
+                                 void* user_data) {
+  end_data<true>(request, status, length, user_data);
+}
+UCTRACE_COUNTED end_counted_stream(void* request, ucs_status_t status, std::size_t length,
+                                   void* user_data) {
+  end_stream<true>(request, status, length, user_data);
+}
+UCTRACE_COUNTED end_counted_receive(void* request, ucs_status_t status,
+                                    const ucp_tag_recv_info_t* info, void* user_data) {
+  end_receive<true>(request, status, info, user_data);
+}
+#undef UCTRACE_COUNTED
+
+bool is_counted(const void* user_data) {
+  return static_cast<const TrackedRequest*>(user_data)->counted != kNotCounted;
+}
+
+}  // namespace
+
+void on_send_end(void* request, ucs_status_t status, void* user_data) {
+  end_of_deferred(request, status);
+  const Ended ended = end<false>(static_cast<TrackedRequest*>(user_data), request, UcpFamily::none,
+                                 status, nullptr, 0);
+  if (ended.callback.send != nullptr && ended.tell) {
+    ended.callback.send(request, status, ended.user_data);
+  }
+}
+
+void on_data_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
+  if (is_counted(user_data)) [[unlikely]] {
+    return end_counted_data(request, status, length, user_data);
+  }
+  end_data<false>(request, status, length, user_data);
+}
+
+void on_stream_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
+  if (is_counted(user_data)) [[unlikely]] {
+    return end_counted_stream(request, status, length, user_data);
+  }
+  end_stream<false>(request, status, length, user_data);
+}
+
+void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
+                    void* user_data) {
+  if (is_counted(user_data)) [[unlikely]] {
+    return end_counted_receive(request, status, info, user_data);
+  }
+  end_receive<false>(request, status, info, user_data);
 }
 
 }  // namespace uctrace::ucp

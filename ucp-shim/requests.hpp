@@ -44,7 +44,7 @@ struct TrackedRequest {
   RequestState state;     // accessed with __atomic builtins
   bool hide_in_call;      // an end inside the call is not told to the caller's callback
   ActivePlace listed;     // the program may free it before it ends
-  CountedMemory counted;  // where a receive puts its data
+  CountedMemory counted;  // where a receive puts its data; not set of what posts
 };
 
 // How the end of an operation is known.
@@ -83,6 +83,12 @@ class Call {
                ? reinterpret_cast<const ucp_request_param_t*>(&parameters_)
                : param;
   }
+  // Of a receive that is recorded: its memory is asked for after its start.
+  void count(CountedMemory memory) {
+    counted_ = memory;
+    if (tracked_ != nullptr) tracked_->counted = memory;
+  }
+  CountedMemory counted() const { return counted_; }
   // nullptr: no slot was ready, or unknown parameters; the operation passes through untracked.
   TrackedRequest* tracked() { return tracked_; }
 
@@ -111,7 +117,8 @@ class Call {
   const End& end() const { return end_; }
 
  private:
-  bool records() const { return id_ != 0; }
+  // Of a call whose memory is not counted, known when it is compiled.
+  bool only_counts() const { return counted_ != kNotCounted && id_ == 0; }
   UCTRACE_HOT void track(const ucp_request_param_t* param);
   UCTRACE_HOT void take_start();
   UCTRACE_HOT std::size_t take_extras(const Operation& operation, log::ExtraWords& extra);
@@ -191,6 +198,13 @@ inline bool is_wanted(log::UcpFunction function, CountedMemory counted) {
   return is_recorded(function) || counted != kNotCounted;
 }
 
+// The memory of a receive that is counted and not recorded.
+inline CountedMemory memory_if_only_counted(log::UcpFunction function,
+                                            const ucp_request_param_t* param, const void* buffer,
+                                            std::size_t count) {
+  return is_recorded(function) ? kNotCounted : find_counted_memory(param, buffer, count);
+}
+
 // Whether UCP posts for such an operation itself. A receive waits for what others post.
 constexpr bool posts(log::UcpFamily family) {
   return family != log::UcpFamily::tag_receive && family != log::UcpFamily::am_receive &&
@@ -266,8 +280,7 @@ inline void Call::track(const ucp_request_param_t* param) {
   parameters_known_ = unknown == 0;
   log::Slot* slot = parameters_known_ ? log::acquire_slot(*lane_) : nullptr;
   if (slot == nullptr) {
-    if (records()) ++lane_->counters().ucp_untracked;
-    if (counted_ != kNotCounted) count_unseen_receive(counted_);
+    if (!only_counts()) ++lane_->counters().ucp_untracked;
     return;
   }
   tracked_ = log::payload_of<TrackedRequest>(slot);
@@ -280,7 +293,7 @@ inline void Call::track(const ucp_request_param_t* param) {
   tracked_->state = RequestState::in_call;
   tracked_->hide_in_call = false;
   tracked_->listed = 0;
-  tracked_->counted = counted_;
+  if (!detail::posts(family_)) tracked_->counted = counted_;
   handed.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   handed.user_data = tracked_;
   detail::install_callback(family_, handed);
@@ -296,7 +309,7 @@ inline bool Call::finish(ucs_status_ptr_t result, const Operation& operation) {
   const std::uint64_t end_tick = (flags_ & log::UcpOperation::kCallEnd) != 0 ? start_ : log::now();
   // A callback inside the call may have forked: the child returns here too, without the log.
   log::Lane* const lane = log::lane();
-  if (lane == lane_ && records()) [[likely]] {
+  if (lane == lane_ && !only_counts()) [[likely]] {
     log::LiveCounters& counters = lane_->counters();
     ++counters.ucp_operations;
     if (status >= 0) [[likely]] {
@@ -324,6 +337,7 @@ inline bool Call::settle(void* request) {
     if (tracking_ == Tracking::callback) {
       forget_active(request);
     }
+    if (counted_ != kNotCounted) count_unseen_receive(counted_);
     return false;
   }
   const bool own_request = (parameters_.op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) != 0;
@@ -392,6 +406,14 @@ inline void Call::record(ucs_status_t status, const Operation& operation, std::u
   log::publish(record, log::RecordType::ucp_operation, bytes / 8,
                static_cast<std::uint16_t>(static_cast<unsigned>(function_) | flags << 8),
                static_cast<std::uint32_t>(status));
+}
+
+// The original call of a receive. What is only counted has no context of its own.
+template <bool kCountsMemory, typename Post>
+UCTRACE_HOT inline ucs_status_ptr_t post_receive(const Call& call, Post post) {
+  if (kCountsMemory && call.id() == 0) return post();
+  const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
+  return post();
 }
 
 }  // namespace uctrace::ucp

@@ -35,7 +35,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void* buf
   if (!call.active()) {
     result = original(ep, buffer, count, param);
     ucp::count_sent(memory, result, bytes);
-    return ucp::count_untagged_send(result, ep, bytes);
+    return ucp::count_untagged_send(ucp::pass_untracked(result), ep, bytes);
   }
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -54,24 +54,27 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void* buf
 }
 
 // `*length` is valid of a receive that ended at return; else its callback tells it.
-UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void* buffer, size_t count,
-                                                    size_t* length,
-                                                    const ucp_request_param_t* param) {
-  auto* original = original_ucp_stream_recv_nbx.get(UCTRACE_CALLER);
+template <bool kCountsMemory>
+static ucs_status_ptr_t receive(ucp_ep_h ep, void* buffer, size_t count, size_t* length,
+                                const ucp_request_param_t* param, const void* caller) {
+  auto* original = original_ucp_stream_recv_nbx.get(caller);
+  const UcpFunction function = ucp::name_for(UcpFunction::stream_recv_nbx);
   ucp::RequestParam handed;
-  const ucp::CountedMemory memory = ucp::counted_memory(param, buffer, count);
-  ucp::Call call(ucp::name_for(UcpFunction::stream_recv_nbx), log::UcpFamily::stream_receive, param,
-                 handed, ucp::Tracking::callback, memory);
+  const ucp::CountedMemory alone =
+      kCountsMemory ? ucp::detail::memory_if_only_counted(function, param, buffer, count)
+                    : ucp::kNotCounted;
+  ucp::Call call(function, log::UcpFamily::stream_receive, param, handed, ucp::Tracking::callback,
+                 alone);
   if (!call.active()) {
-    return original(ep, buffer, count, length, param);
+    return ucp::pass_untracked(original(ep, buffer, count, length, param));
+  }
+  if (kCountsMemory && call.id() != 0) {
+    call.count(ucp::find_counted_memory(param, buffer, count));
   }
   bool known;
   const std::uint64_t bytes = ucp::buffer_bytes(param, buffer, count, call.id(), &known);
-  ucs_status_ptr_t result;
-  {
-    const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
-    result = original(ep, buffer, count, length, call.handed(param));
-  }
+  const ucs_status_ptr_t result = ucp::post_receive<kCountsMemory>(
+      call, [&] { return original(ep, buffer, count, length, call.handed(param)); });
   call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(ep),
                        .buffer = buffer,
                        .bytes = bytes,
@@ -79,8 +82,15 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void* buffer, s
                        .data = 0,
                        .received_bytes = result == nullptr ? *length : 0,
                        .posted_tick = 0});
-  if (result == nullptr) ucp::count_received(memory, UCS_OK, *length);
+  if (kCountsMemory && result == nullptr) ucp::count_received_at_return(call.counted(), length);
   return result;
+}
+
+UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void* buffer, size_t count,
+                                                    size_t* length,
+                                                    const ucp_request_param_t* param) {
+  return ucp::counts_memory() ? receive<true>(ep, buffer, count, length, param, UCTRACE_CALLER)
+                              : receive<false>(ep, buffer, count, length, param, UCTRACE_CALLER);
 }
 
 // Programs ask again and again until there is data: only then it is an operation.

@@ -62,7 +62,7 @@ UCTRACE_HOT inline ucs_status_ptr_t send(Send original, UcpFunction function, uc
   if (!call.active()) {
     result = original(endpoint, buffer, count, tag, param);
     count_sent(memory, result, bytes);
-    return count_tag_send(result, endpoint, tag, bytes);
+    return count_tag_send(pass_untracked(result), endpoint, tag, bytes);
   }
   {
     const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
@@ -88,17 +88,35 @@ struct Receive {
   std::uint64_t posted_tick;
 };
 
+// Where newer UCX tells the length of a receive that ends inside its call: nowhere, if the caller
+// wants to be told itself.
+void ask_for_info(const ucp_request_param_t& param, RequestParam& handed,
+                  ucp_tag_recv_info_t& told) {
+  if ((param.op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) != 0) return;
+  handed.op_attr_mask |= UCP_OP_ATTR_FIELD_RECV_INFO;
+  handed.recv_info.tag_info = &told;
+}
+
 // UCX 1.13 does not tell what an immediately completed receive received. So immediate completion is
 // forbidden on the way down, and undone on the way up: a receive that ended inside its call is
 // given back as complete, which the API allows for every receive that did not forbid it itself.
-template <typename Post>
-ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
-                         const ucp_request_param_t* param, const void* caller, Post post) {
+template <bool kCountsMemory, typename Post>
+UCTRACE_HOT inline ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
+                                            const ucp_request_param_t* param, const void* caller,
+                                            Post post) {
   RequestParam handed;
-  const CountedMemory memory = counted_memory(param, what.buffer, what.count);
-  Call call(function, log::UcpFamily::tag_receive, param, handed, Tracking::callback, memory);
+  const CountedMemory alone =
+      kCountsMemory ? detail::memory_if_only_counted(function, param, what.buffer, what.count)
+                    : kNotCounted;
+  Call call(function, log::UcpFamily::tag_receive, param, handed, Tracking::callback, alone);
   if (!call.active()) {
-    return post(param);
+    return kCountsMemory ? pass_untracked(post(param)) : post(param);
+  }
+  ucp_tag_recv_info_t told;
+  told.length = kNotTold;
+  if (kCountsMemory) {
+    if (call.id() != 0) call.count(find_counted_memory(param, what.buffer, what.count));
+    if (call.counted() != kNotCounted) ask_for_info(*param, call.parameters(), told);
   }
   constexpr std::uint32_t kDecided = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
   const bool undo = call.tracked() != nullptr && (param->op_attr_mask & kDecided) == 0;
@@ -108,11 +126,8 @@ ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
   }
   bool known;
   const std::uint64_t bytes = buffer_bytes(param, what.buffer, what.count, call.id(), &known);
-  ucs_status_ptr_t result;
-  {
-    const uct::ContextScope scope({call.id(), log::Origin::ucp, log::Route::call});
-    result = post(call.handed(param));
-  }
+  const ucs_status_ptr_t result =
+      post_receive<kCountsMemory>(call, [&] { return post(call.handed(param)); });
   const bool ended_in_call =
       call.finish(result, {.handle = reinterpret_cast<std::uint64_t>(what.worker),
                            .buffer = what.buffer,
@@ -121,8 +136,7 @@ ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
                            .tag = what.tag,
                            .tag_mask = what.mask,
                            .posted_tick = what.posted_tick});
-  // Who forces a receive to end inside its call is told no length: it is taken to be full.
-  if (result == nullptr) count_received(memory, UCS_OK, bytes);
+  if (kCountsMemory && result == nullptr) count_received_at_return(call.counted(), &told.length);
   if (!undo || !ended_in_call) {
     return result;
   }
@@ -146,15 +160,33 @@ ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
               buffer, count, tag, param);
 }
 
+template <bool kCountsMemory>
+UCTRACE_HOT inline ucs_status_ptr_t receive_message(ucp_worker_h worker, void* buffer,
+                                                    std::size_t count, ucp_tag_t tag,
+                                                    ucp_tag_t mask,
+                                                    const ucp_request_param_t* param,
+                                                    const void* caller) {
+  auto* original = original_ucp_tag_recv_nbx.get(caller);
+  return receive<kCountsMemory>(name_for(UcpFunction::tag_recv_nbx),
+                                {worker, buffer, count, tag, mask, 0}, param, caller,
+                                [=](const ucp_request_param_t* handed) {
+                                  return original(worker, buffer, count, tag, mask, handed);
+                                });
+}
+
+[[gnu::noinline, gnu::cold]] ucs_status_ptr_t count_receive(ucp_worker_h worker, void* buffer,
+                                                            std::size_t count, ucp_tag_t tag,
+                                                            ucp_tag_t mask,
+                                                            const ucp_request_param_t* param,
+                                                            const void* caller) {
+  return receive_message<true>(worker, buffer, count, tag, mask, param, caller);
+}
+
 [[gnu::noinline]] ucs_status_ptr_t record_receive(ucp_worker_h worker, void* buffer,
                                                   std::size_t count, ucp_tag_t tag, ucp_tag_t mask,
                                                   const ucp_request_param_t* param,
                                                   const void* caller) {
-  auto* original = original_ucp_tag_recv_nbx.get(caller);
-  return receive(name_for(UcpFunction::tag_recv_nbx), {worker, buffer, count, tag, mask, 0}, param,
-                 caller, [=](const ucp_request_param_t* handed) {
-                   return original(worker, buffer, count, tag, mask, handed);
-                 });
+  return receive_message<false>(worker, buffer, count, tag, mask, param, caller);
 }
 
 }  // namespace
@@ -191,18 +223,25 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void* buff
       return known(worker, buffer, count, tag, mask, param);
     }
   }
+  if (ucp::counts_memory()) [[unlikely]] {
+    return ucp::count_receive(worker, buffer, count, tag, mask, param, UCTRACE_CALLER);
+  }
   return ucp::record_receive(worker, buffer, count, tag, mask, param, UCTRACE_CALLER);
 }
 
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void* buffer,
                                                      size_t count, ucp_tag_message_h message,
                                                      const ucp_request_param_t* param) {
-  auto* original = ucp::original_ucp_tag_msg_recv_nbx.get(UCTRACE_CALLER);
-  return ucp::receive(ucp::name_for(UcpFunction::tag_msg_recv_nbx),
-                      {worker, buffer, count, 0, 0, ucp::take_probe_tick(message)}, param,
-                      UCTRACE_CALLER, [=](const ucp_request_param_t* handed) {
-                        return original(worker, buffer, count, message, handed);
-                      });
+  const void* caller = UCTRACE_CALLER;
+  auto* original = ucp::original_ucp_tag_msg_recv_nbx.get(caller);
+  const auto receive = [&]<bool kCountsMemory>() {
+    return ucp::receive<kCountsMemory>(ucp::name_for(UcpFunction::tag_msg_recv_nbx),
+                                       {worker, buffer, count, 0, 0, ucp::take_probe_tick(message)},
+                                       param, caller, [=](const ucp_request_param_t* handed) {
+                                         return original(worker, buffer, count, message, handed);
+                                       });
+  };
+  return ucp::counts_memory() ? receive.operator()<true>() : receive.operator()<false>();
 }
 
 UCTRACE_EXPORT ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,

@@ -127,10 +127,18 @@ MissingRanks missing_ranks(const std::vector<CounterSnapshot>& job) {
       worlds[page.world_size].insert(page.world_rank);
     }
   }
+  // Before MPI_Init a process has the rank that its launcher counts.
+  for (const CounterSnapshot& process : job) {
+    const auto world = worlds.find(process.page.launch_size);
+    if (process.page.world_rank < 0 && process.rank() >= 0 && world != worlds.end()) {
+      world->second.insert(process.rank());
+    }
+  }
   MissingRanks found;
   for (const auto& [size, ranks] : worlds) {
     found.all += static_cast<std::size_t>(size);
-    found.missing += static_cast<std::size_t>(size) - ranks.size();
+    found.missing +=
+        static_cast<std::size_t>(size) - std::min(ranks.size(), static_cast<std::size_t>(size));
   }
   return found;
 }

@@ -8,6 +8,7 @@
 
 #include "event-log/recorder/counter_parts.hpp"
 #include "event-log/recorder/counter_store.hpp"
+#include "event-log/recorder/extras.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
 
@@ -140,7 +141,8 @@ void read_counting() {
   const char* wanted = getenv("UCTRACE_COUNTERS");
   std::uint8_t mode = 0;
   if (wanted != nullptr && strcmp(wanted, "only") == 0) {
-    mode = detail::kCounts | detail::kCountsOnly | detail::kNoMemory;
+    // A fork child has the drivers of its parent.
+    mode = detail::kCounts | detail::kCountsOnly | (wants(kWantMemory) ? 0 : detail::kNoMemory);
   } else if (wanted != nullptr && strcmp(wanted, "too") == 0) {
     mode = detail::kCounts;
   }

@@ -80,8 +80,7 @@ std::string summary(const Shown& shown) {
   text += '\n';
   if (!reading.counts()) text += "the job has ended: rates are 0, totals are its last\n";
   if (const log::MissingRanks ranks = log::missing_ranks(reading.now); ranks.missing != 0) {
-    text += fmt::format("{} of {} ranks have no counters: what they counted is missing\n",
-                        ranks.missing, ranks.all);
+    text += fmt::format("counters of {} of {} ranks are missing\n", ranks.missing, ranks.all);
   }
   if (has_copies(reading)) {
     text += "files of processes that write over a network are copies: they lag up to 1 s\n";

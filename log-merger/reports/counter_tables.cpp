@@ -104,7 +104,10 @@ Table transports(const Job& job) {
 Table devices(const Job& job) {
   Table table{.key = "devices",
               .title = "By device of a transport (operations of UCT, bytes with headers)",
-              .columns = {{"device", "device"}, {"operations", "operations", Unit::count}, kBytes},
+              .columns = {{"device", "device"},
+                          {"of", "of"},
+                          {"operations", "operations", Unit::count},
+                          kBytes},
               .rows = {}};
   std::map<std::string, CounterTotal> sums;
   for (const CounterSnapshot& process : job) {
@@ -114,7 +117,8 @@ Table devices(const Job& job) {
     }
   }
   for (const auto& [device, total] : sums) {
-    table.rows.push_back({Cell(device), Cell(total.messages), Cell(total.bytes)});
+    table.rows.push_back(
+        {Cell(device), Cell(std::string("transport")), Cell(total.messages), Cell(total.bytes)});
   }
   return table;
 }

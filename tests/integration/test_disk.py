@@ -134,7 +134,7 @@ def counters_tell_who_is_missing():
                 continue
             kept = len(json.loads(told.stdout)["processes"])
             check(0 < kept < mpi.ranks, f"{kept} ranks have counters")
-            words = f"{mpi.ranks - kept} of {mpi.ranks} ranks have no counters"
+            words = f"counters of {mpi.ranks - kept} of {mpi.ranks} ranks are missing"
             for said in (result.stderr, told.stderr, run_well([TOOL, "top", copy / "data", "--once"]).stdout):
                 check(words in said, f"{words!r} is not said:\n{said}")
 

@@ -70,6 +70,30 @@ def forms(protocols):
             check_equal(found_gpus(recording.folder), expected, f"data by GPU, {switches}")
 
 
+def forked():
+    """A process forked from one that has found the driver: it counts as the other does."""
+    for switches in (["--counters", "--trace"], ["--counters"]):
+        with scratch() as folder:
+            recording = record_pair(folder, "gpu_counted", "forked", settings=SETTINGS, switches=switches)
+            expected = sums_of((row["gpu"], row["memory"], row["data"], row["bytes"])
+                               for row in read_calls(folder / "truth"))
+            check_equal(len({gpu for gpu, _, _ in expected}), 2, "GPUs of the program")
+            check_equal(found_gpus(recording.folder), expected, f"data by GPU, {switches}")
+
+
+def forced():
+    """A receive that has to end inside its call: UCX 1.13 tells nobody how much it received."""
+    with scratch() as folder:
+        recording = record_pair(folder, "gpu_counted", "forced", settings=SETTINGS, switches=["--counters"])
+        found = counters(recording.folder)
+        received = [row for row in found["gpus"] if row["data"] == "received"]
+        unplaced = sum(row["unplaced"] for row in found["processes"])
+        truth = [row for row in read_calls(folder / "truth") if row["data"] == "received"]
+        check_equal(sum(row["operations"] for row in received) + unplaced, len(truth), "receives")
+        known = {row["bytes"] // row["operations"] for row in received}
+        check(known <= {row["bytes"] for row in truth}, f"bytes received: {received}")
+
+
 def shown():
     """`top` and `serve --metrics` tell them, too."""
     with scratch() as folder:
@@ -83,7 +107,7 @@ def shown():
             check_equal_counters(server.scrape(), counters(recording.folder))
 
 
-CASES = {"ranks": ranks, "forms": forms, "shown": shown}
+CASES = {"ranks": ranks, "forms": forms, "forked": forked, "forced": forced, "shown": shown}
 
 
 def main(case, *words):

@@ -13,6 +13,7 @@
 static const size_t kSizes[] = {100, 4000, 300000};
 enum { kSizeCount = sizeof kSizes / sizeof *kSizes, kRoom = 400000, kMessageId = 7 };
 
+static const char* which;
 static int two_sided_only;
 static struct side* this_side;
 static CUdevice device;
@@ -81,21 +82,69 @@ static void exchange_tags(const struct memory* from, const struct memory* to, si
   tell("received", to, bytes);
 }
 
-// It has come before it is asked for: the receive ends inside its call.
-static void receive_what_is_there(const struct memory* from, const struct memory* to,
-                                  size_t bytes) {
-  const ucp_tag_t tag = ++next_tag;
-  const ucp_request_param_t defaults = {0};
+static void wait_for_message(ucp_tag_t tag, ucp_tag_message_h* taken) {
   ucp_tag_recv_info_t info;
-  finish(this_side, send_tag(from, bytes, tag), "ucp_tag_send_nbx");
-  while (ucp_tag_probe_nb(this_side->worker, tag, UINT64_MAX, 0, &info) == NULL) {
+  ucp_tag_message_h message;
+  while ((message = ucp_tag_probe_nb(this_side->worker, tag, UINT64_MAX, taken != NULL, &info)) ==
+         NULL) {
     ucp_worker_progress(this_side->worker);
   }
+  if (taken != NULL) *taken = message;
+}
+
+// It has come before it is asked for: the receive ends inside its call, whatever `flags` say of
+// that.
+static void receive_what_is_there(const struct memory* from, const struct memory* to, size_t bytes,
+                                  uint32_t flags) {
+  const ucp_tag_t tag = ++next_tag;
+  const ucp_request_param_t param = {.op_attr_mask = flags};
+  finish(this_side, send_tag(from, bytes, tag), "ucp_tag_send_nbx");
+  wait_for_message(tag, NULL);
   finish(this_side,
-         ucp_tag_recv_nbx(this_side->worker, buffer_of(*to), kRoom, tag, UINT64_MAX, &defaults),
+         ucp_tag_recv_nbx(this_side->worker, buffer_of(*to), kRoom, tag, UINT64_MAX, &param),
          "ucp_tag_recv_nbx");
   check(memory_holds(*to, bytes, tag), "comparing contents");
   tell("received", to, bytes);
+}
+
+static void receive_what_was_probed(const struct memory* from, const struct memory* to,
+                                    size_t bytes) {
+  const ucp_tag_t tag = ++next_tag;
+  const ucp_request_param_t defaults = {0};
+  ucp_tag_message_h message;
+  fill_memory(*from, bytes, tag);
+  ucs_status_ptr_t send =
+      ucp_tag_send_sync_nbx(this_side->to_other, buffer_of(*from), bytes, tag, &defaults);
+  tell("sent", from, bytes);
+  wait_for_message(tag, &message);
+  finish(this_side,
+         ucp_tag_msg_recv_nbx(this_side->worker, buffer_of(*to), kRoom, message, &defaults),
+         "ucp_tag_msg_recv_nbx");
+  finish(this_side, send, "ucp_tag_send_sync_nbx");
+  check(memory_holds(*to, bytes, tag), "comparing contents");
+  tell("received", to, bytes);
+}
+
+// The request lies in the program's own memory.
+static void receive_in_own_request(const struct memory* from, const struct memory* to,
+                                   size_t bytes) {
+  const ucp_tag_t tag = ++next_tag;
+  ucp_context_attr_t attributes = {.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE};
+  check_ucs(ucp_context_query(this_side->context, &attributes), "ucp_context_query");
+  char* room = allocate(attributes.request_size);
+  const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_REQUEST,
+                                     .request = room + attributes.request_size};
+  ucs_status_ptr_t receive =
+      ucp_tag_recv_nbx(this_side->worker, buffer_of(*to), kRoom, tag, UINT64_MAX, &param);
+  ucs_status_ptr_t send = send_tag(from, bytes, tag);
+  if (UCS_PTR_IS_PTR(receive)) {
+    while (ucp_request_check_status(receive) == UCS_INPROGRESS)
+      ucp_worker_progress(this_side->worker);
+  }
+  finish(this_side, send, "ucp_tag_send_nbx");
+  check(memory_holds(*to, bytes, tag), "comparing contents");
+  tell("received", to, bytes);
+  free(room);
 }
 
 // Nothing comes for it, and nothing is counted.
@@ -133,18 +182,31 @@ static void let_receive_go(const struct memory* from, const struct memory* to, s
   tell("received", to, bytes);
 }
 
-// Two parts of one memory are in one place, a part of the host's beside it in none.
-static void send_list(const struct memory* first, const struct memory* second, size_t bytes) {
+// Of how many parts a list is, all but the last one in `first`. Parts of one memory are in one
+// place, a part of the host's beside them in none; nor is a list that is too long to ask for each
+// part.
+enum { kMostAsked = 64, kMostParts = kMostAsked + 1 };
+
+static const struct memory* place_of_list(const struct memory* first, const struct memory* last,
+                                          size_t parts) {
+  return first->kind == last->kind && parts <= kMostAsked ? first : NULL;
+}
+
+static void send_list(const struct memory* first, const struct memory* last, size_t parts,
+                      size_t bytes) {
   const ucp_tag_t tag = ++next_tag;
   const ucp_request_param_t defaults = {0};
   const ucp_request_param_t list = {.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
                                     .datatype = ucp_dt_make_iov()};
-  const ucp_dt_iov_t parts[] = {{buffer_of(*first), bytes}, {buffer_of(*second), bytes}};
+  ucp_dt_iov_t iov[kMostParts];
+  for (size_t i = 0; i < parts; ++i) {
+    iov[i] = (ucp_dt_iov_t){buffer_of(i + 1 < parts ? *first : *last), bytes};
+  }
   ucs_status_ptr_t receive =
       ucp_tag_recv_nbx(this_side->worker, other_host, kRoom, tag, UINT64_MAX, &defaults);
-  finish(this_side, ucp_tag_send_nbx(this_side->to_other, parts, 2, tag, &list), "a list");
+  finish(this_side, ucp_tag_send_nbx(this_side->to_other, iov, parts, tag, &list), "a list");
   finish(this_side, receive, "ucp_tag_recv_nbx");
-  tell("sent", first->kind == second->kind ? first : NULL, 2 * bytes);
+  tell("sent", place_of_list(first, last, parts), parts * bytes);
 }
 
 // --- active messages -----------------------------------------------------------------------------
@@ -281,12 +343,16 @@ static void exchange_all(const struct memory* from, const struct memory* to) {
     exchange_streams(from, to, bytes);
     if (!two_sided_only) {
       put_and_get(from, to, bytes);
-      send_list(from, from, bytes / 4);
-      send_list(from, &on_host, bytes / 4);
+      send_list(from, from, 2, bytes / 4);
+      send_list(from, &on_host, 2, bytes / 4);
+      send_list(&on_host, &on_host, kMostParts, 10);
     }
     meet(this_side);
   }
-  receive_what_is_there(from, to, kSizes[1]);
+  receive_what_is_there(from, to, kSizes[1], 0);
+  receive_what_is_there(from, to, kSizes[1], UCP_OP_ATTR_FLAG_NO_IMM_CMPL);
+  receive_what_was_probed(from, to, kSizes[1]);
+  receive_in_own_request(from, to, kSizes[1]);
   cancel_receive(to);
   let_receive_go(from, to, kSizes[1]);
   meet(this_side);
@@ -303,21 +369,43 @@ static void run_side(struct side* side) {
   open_region();
   const struct memory of_device = allocate_memory("device", kRoom),
                       managed = allocate_memory("managed", kRoom);
-  exchange_all(&of_device, &managed);
-  exchange_all(&managed, &of_device);
+  if (strcmp(which, "forced") == 0) {
+    receive_what_is_there(&of_device, &managed, kSizes[1], UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
+    meet(this_side);
+  } else {
+    exchange_all(&of_device, &managed);
+    exchange_all(&managed, &of_device);
+  }
   ucp_rkey_destroy(key);
   check_ucs(ucp_mem_unmap(side->context, region), "ucp_mem_unmap");
   close_side(side);
   if (truth_file != NULL) fclose(truth_file);
 }
 
+// A worker is where uctrace looks for drivers.
+static void find_driver(void) {
+  const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
+  const ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
+                                             .thread_mode = UCS_THREAD_MODE_SINGLE};
+  ucp_context_h context;
+  ucp_worker_h worker;
+  use_device(0);
+  check_ucs(ucp_init(&params, NULL, &context), "ucp_init");
+  check_ucs(ucp_worker_create(context, &worker_params, &worker), "ucp_worker_create");
+  ucp_worker_destroy(worker);
+  ucp_cleanup(context);
+}
+
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fprintf(stderr, "usage: gpu_counted all|two-sided [TRUTH-PREFIX]\n");
+    fprintf(stderr, "usage: gpu_counted all|two-sided|forced|forked [TRUTH-PREFIX]\n");
     return 2;
   }
-  two_sided_only = strcmp(argv[1], "two-sided") == 0;
+  which = argv[1];
+  two_sided_only = strcmp(which, "all") != 0;
   truth_prefix = argc > 2 ? argv[2] : NULL;
+  program = "gpu_counted";
+  if (strcmp(which, "forked") == 0) find_driver();
   run_pair("gpu_counted", run_side);
   printf("gpu_counted: everything is right\n");
   return 0;

@@ -224,6 +224,10 @@ TEST_CASE("counters: ranks of which there are none are missing") {
   check({of(1, 4), of(3, 4), of(3, 4), of(-1, 0)}, 2, 4);  // one replaced itself
   check({of(0, 2), of(1, 2), of(0, 3)}, 2, 5);             // spawned
   check({of(7, 4)}, 0, 0);
+  CounterSnapshot begins = of(-1, 0);
+  begins.page.launch_rank = 1;
+  begins.page.launch_size = 2;
+  check({of(0, 2), begins}, 0, 2);
 }
 
 TEST_CASE("counters: a file is read again while it grows") {
