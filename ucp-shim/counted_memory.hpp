@@ -64,8 +64,9 @@ inline void count_received_at_return(CountedMemory memory, const std::size_t* le
 
 // A request that is not tracked may have the address of one that was, and whose end UCP never told.
 inline ucs_status_ptr_t pass_untracked(ucs_status_ptr_t result) {
-  if (counts_memory() && UCS_PTR_IS_PTR(result)) [[unlikely]]
+  if (counts_memory() && UCS_PTR_IS_PTR(result)) [[unlikely]] {
     forget_active(result);
+  }
   return result;
 }
 

@@ -23,8 +23,9 @@ struct OneSided {
 
 // Of the program's own buffer: a get puts its data there.
 void count_moved(CountedMemory memory, ucs_status_ptr_t result, const OneSidedCount& what) {
-  if (memory == kNotCounted) [[likely]]
+  if (memory == kNotCounted) [[likely]] {
     return;
+  }
   const bool receives = what.family == log::UcpFamily::get;
   count_sent(receives ? memory | log::kDataReceived : memory, result, what.bytes);
 }

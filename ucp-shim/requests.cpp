@@ -47,8 +47,6 @@ bool took_message(ucs_status_t status) {
 // The end of an operation, from its callback. Receives add what was received.
 UCTRACE_HOT inline void record_end(log::Lane* lane, log::Id operation, UcpFamily family,
                                    ucs_status_t status, const ucp_tag_recv_info_t* received) {
-  if (operation == 0) [[unlikely]]
-    return;  // it was only counted
   if (lane == nullptr) [[unlikely]] {
     log::count_without_lane(DropKind::ucp);
     return;
