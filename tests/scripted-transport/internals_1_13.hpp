@@ -31,6 +31,9 @@ inline auto& capabilities_of(DomainAttributes& attributes) { return attributes.c
 inline void complete(DomainAttributes&) {}
 constexpr std::uint64_t kInvalidates = UCT_MD_FLAG_INVALIDATE;
 
+// What a domain says that it may access which copies between the host and a device.
+constexpr std::uint64_t kCopiedFrom = 0;
+
 using RegistrationParameters = unsigned;
 
 template <auto kPack>

@@ -32,7 +32,8 @@ ucs_status_t query(uct_md*, DomainAttributes* attributes) {
     capabilities.flags |= UCT_MD_FLAG_NEED_MEMH | UCT_MD_FLAG_NEED_RKEY;
   }
   capabilities.reg_mem_types = UCS_BIT(UCS_MEMORY_TYPE_HOST) | UCS_BIT(kType);
-  capabilities.access_mem_types = UCS_BIT(kType);
+  capabilities.access_mem_types =
+      UCS_BIT(kType) | (kType == UCS_MEMORY_TYPE_HOST ? 0 : kCopiedFrom);
   capabilities.detect_mem_types = kType == UCS_MEMORY_TYPE_HOST ? 0 : UCS_BIT(kType);
   capabilities.alloc_mem_types = 0;
   capabilities.max_alloc = 0;
