@@ -185,15 +185,19 @@ void check_space(Findings& findings, const fs::path& folder, const Mount& mount)
          .fix = "on one host: uctrace record -o /tmp/run -- ..."});
   }
   if (room < kLittleSpace) {
-    findings.warning(kFolderSpace,
-                     {.found = fmt::format("{} has {} left", folder.string(), format_bytes(room)),
-                      .why = "a log takes 192 KiB a process and 55 to 70 bytes an event",
-                      .fix = fmt::format("make room: df -h {}", shell_word(folder.string()))});
+    findings.warning(
+        kFolderSpace,
+        {.found = fmt::format("{} has {} left", folder.string(), format_bytes(room)),
+         .why = "a log takes 128 KiB a process and 4 to 19 bytes an event, and up to 12 MiB a "
+                "process more while the job runs",
+         .fix = fmt::format("make room: df -h {}", shell_word(folder.string()))});
   } else if (quota && *quota < kLittleSpace) {
-    findings.warning(kFolderQuota,
-                     {.found = fmt::format("your quota leaves {}", format_bytes(*quota)),
-                      .why = "a log takes 192 KiB a process and 55 to 70 bytes an event",
-                      .fix = "make room: quota -s; or uctrace record -o FOLDER"});
+    findings.warning(
+        kFolderQuota,
+        {.found = fmt::format("your quota leaves {}", format_bytes(*quota)),
+         .why = "a log takes 128 KiB a process and 4 to 19 bytes an event, and up to 12 MiB a "
+                "process more while the job runs",
+         .fix = "make room: quota -s; or uctrace record -o FOLDER"});
   } else if (!system.remote) {
     findings.ok("folder",
                 fmt::format("{} ({}, local) has {} left, logs are {} there", folder.string(),

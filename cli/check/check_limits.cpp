@@ -65,7 +65,8 @@ void check_file_size(Findings& findings, std::size_t& bad) {
   ++bad;
   findings.warning(kLimitsFileSize,
                    {.found = fmt::format("a file may be {} long", text_of(size)),
-                    .why = "a log takes 55 to 70 bytes an event; beyond this size records are "
+                    .why = "a log takes 128 KiB and 4 to 19 bytes an event, and a second file of "
+                           "up to 12 MiB while the process runs; beyond this size records are "
                            "dropped",
                     .fix = "ulimit -f unlimited"});
 }

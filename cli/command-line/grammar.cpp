@@ -151,7 +151,7 @@ void Grammar::add_diff() {
   add_path(verb, "B", diff_.b.folder, "", "Folder with the data of the run after");
   add_threads(verb, diff_.a.threads);
   add_format(verb, diff_.options.format);
-  add_limit(verb, diff_.options.limit, "Changes to print [20 in a table, else all]");
+  add_limit(verb, diff_.options.limit, "Changes to print [20 in a table without --all, else all]");
   verb.add_flag("--all", diff_.options.all, "Also print what differs by noise");
   add_wide(verb, diff_.wide);
 }

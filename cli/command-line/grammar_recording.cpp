@@ -109,7 +109,7 @@ void Grammar::add_record() {
   verb.add_flag("--polls", record_.polls,
                 "Also record each MPI_Parrived that finds nothing, not only how many there were");
   verb.add_flag("--gpu-history", record_.gpu_history,
-                "Also record all that is allocated on GPUs, and when");
+                "Also record every allocation of CUDA, and when it was made and freed");
   auto* const counters =
       verb.add_flag("--counters", record_.counters,
                     "Count who sends how much to whom instead of recording events");

@@ -122,7 +122,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
             "between MPI_Pcontrol(1) and MPI_Pcontrol(0)"},
            {"uctrace record --max-log 64M -- mpirun -np 4 ./app", "as a flight recorder"},
            {"uctrace record --counters -- mpirun -np 4 ./app", "with counters and no trace"},
-           {"uctrace record --gpu-history -- mpirun -np 4 ./app", "with all allocations on GPUs"}},
+           {"uctrace record --gpu-history -- mpirun -np 4 ./app", "with all allocations of CUDA"}},
       .exit_status = {{"N", "the status of COMMAND; 128 + N after signal N"},
                       {"125", "uctrace could not do its part; COMMAND was not run"},
                       {"126", "COMMAND may not be executed"},

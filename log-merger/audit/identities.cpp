@@ -39,7 +39,9 @@ class Checker {
         found_.attributed + reasons + found_.unattributed, log::Layer::uct);
     add_ends_of_uct();
     const PendingTotals& p = found_.pending;
-    add("pending", begun("added to pending queues", "= dispatched + purged + still queued"),
+    add("pending",
+        begun("added to pending queues",
+              "= dispatched + purged + still queued + no longer followed"),
         counted_.uct_pending_added + p.outside, p.dispatched + p.purged + p.lost_sight + p.queued,
         log::Layer::uct);
     job_.run.identities.push_back(

@@ -148,7 +148,7 @@ class Builder {
       add_family(MetricType::counter, named).samples.push_back({labels(), value});
     };
     add({.name = "uctrace_unplaced_messages",
-         .help = "What was counted and is in no other metric for lack of room in the job."},
+         .help = "What is in no other metric: there was no room, or nobody told how much came."},
         counters_.unplaced());
     add({.name = "uctrace_lost_names", .help = "Names for which there was no room in the job."},
         counters_.lost_names());

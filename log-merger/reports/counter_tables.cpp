@@ -103,7 +103,7 @@ Table transports(const Job& job) {
 
 Table devices(const Job& job) {
   Table table{.key = "devices",
-              .title = "By device of a transport (operations of UCT, bytes with headers)",
+              .title = "By device (of transports: operations of UCT, bytes with headers)",
               .columns = {{"device", "device"},
                           {"of", "of"},
                           {"operations", "operations", Unit::count},
@@ -204,7 +204,7 @@ Table communicators(const Job& job) {
 
 Table processes(const Job& job) {
   Table table{.key = "processes",
-              .title = "Processes (unplaced: counted, but in no row for lack of room)",
+              .title = "Processes (unplaced: counted, but in no row)",
               .columns = {{"rank", "rank", Unit::count},
                           {"host", "host"},
                           {"pid", "pid", Unit::count},

@@ -73,7 +73,8 @@ std::string words_of(Counted counted) {
     case Counted::partly:
       return "the card came while the job ran: counted from then on";
     case Counted::restarted:
-      return "a counter is less than at the start: the port was started again";
+      return "a counter is less than at the start: it was cleared, or the card or its driver "
+             "started again";
     case Counted::gone:
       return "it was gone at the end, or its counters were";
     case Counted::no_end:

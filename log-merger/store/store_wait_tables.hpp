@@ -26,7 +26,9 @@ struct Table<Wait> {
       column("unknown_ns", &Wait::unknown_ns, "time of the call that may have been waiting",
              Unit::ns),
       column("moving_ns", &Wait::moving_ns,
-             "of a message: from the end of the wait to the end of the call", Unit::ns),
+             "of a message: from the end of the wait to its own end, or to that of the call if "
+             "earlier",
+             Unit::ns),
       column("registration_ns", &Wait::registration_ns,
              "of these two: calls that made memory known for the message", Unit::ns),
   };

@@ -23,7 +23,8 @@ REDRAWN = b"\x1b[H\x1b[2J"
 OWN_SCREEN, OTHER_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
 WIDTH, HEIGHT = 80, 24
 NARROW = 44  # here titles and the line of keys are broken
-TITLES = ("By class and rank pair", "By class and size", "By transport, device", "By device (of")  # in the order of the key
+TITLES = ("By class and rank pair", "By class and size", "By transport, device", "By device (of",
+          "By GPU")  # in the order of the key
 
 
 def top(folder, *options):
