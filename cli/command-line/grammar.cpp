@@ -121,7 +121,7 @@ void Grammar::add_report() {
   add_limit(verb, report_.options.limit, "Rows of each table [all]");
   verb.add_flag_callback(
       "--internal", [this] { report_.options.without_message = WithoutMessage::counted; },
-      "Count transfers that serve no message, too");
+      "Also count transfers that serve no message");
   add_filter(verb, report_.filter);
 }
 
@@ -133,8 +133,8 @@ void Grammar::add_messages() {
   add_wide(verb, messages_.wide);
   add_limit(verb, messages_.limit, "Number of messages [all]");
   add_choice(verb, "--sort", messages_.order, kMessageOrders,
-             "Which come first: the greatest wait, duration or size [time]");
-  verb.add_option("--id", messages_.ids, "Messages by their number, each told in full")
+             "What comes first: the greatest wait, duration or size [time]");
+  verb.add_option("--id", messages_.ids, "Messages by their number, each described in full")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(a_number("--id"))
@@ -152,7 +152,7 @@ void Grammar::add_diff() {
   add_threads(verb, diff_.a.threads);
   add_format(verb, diff_.options.format);
   add_limit(verb, diff_.options.limit, "Changes to print [20 in a table without --all, else all]");
-  verb.add_flag("--all", diff_.options.all, "Also print what differs by noise");
+  verb.add_flag("--all", diff_.options.all, "Also print small changes and what differs by noise");
   add_wide(verb, diff_.wide);
 }
 
@@ -162,7 +162,7 @@ void Grammar::add_comms() {
   add_data(verb, comms_.data);
   add_job(verb, comms_.data);
   CommsOptions& options = comms_.options;
-  add_choices(verb, "--by", options.by, kCommsBy, "What rows tell apart [comm,op]");
+  add_choices(verb, "--by", options.by, kCommsBy, "What separates the rows [comm,op]");
   add_sizes(verb, "--buckets", options.buckets,
             "Bounds of --by bucket [128,1K,8K,64K,256K,1M,32M]");
   add_duration(verb, "--interval", options.interval_ns, "Length of a row of --by time [1s]");
@@ -173,7 +173,7 @@ void Grammar::add_comms() {
   add_list(verb, "--comm", filter.comm, "Communicators, by either of their names");
   add_list(verb, "--mpi", filter.mpi, "MPI functions");
   add_list(verb, "--rank", filter.rank, "Ranks that called");
-  add_list(verb, "--host", filter.host, "Hosts of these");
+  add_list(verb, "--host", filter.host, "Hosts of the ranks that called");
   const Words kinds = names_of_all<kMpiKinds>();
   add_list(verb, "--kind", filter.kind, "Kinds of operations", joined(kinds).c_str())
       ->check(one_of("--kind", kinds));
@@ -186,7 +186,8 @@ void Grammar::add_waits() {
   add_data(verb, waits_.data);
   add_job(verb, waits_.data);
   WaitsOptions& options = waits_.options;
-  add_choice(verb, "--by", options.by, kWaitsBy, "What rows tell apart besides their kind [all]");
+  add_choice(verb, "--by", options.by, kWaitsBy,
+             "What separates the rows besides their kind [all]");
   add_duration(verb, "--interval", options.interval_ns, "With --by time: length of a row [1s]");
   add_format(verb, options.format);
   add_wide(verb, waits_.wide);
@@ -194,7 +195,7 @@ void Grammar::add_waits() {
             "Rows of each table [10 of delays and of the critical path, else all]");
   WaitsFilter& filter = waits_.filter;
   add_list(verb, "--rank", filter.rank, "Ranks that waited, or were waited for");
-  add_list(verb, "--host", filter.host, "Hosts of these");
+  add_list(verb, "--host", filter.host, "Hosts of the ranks that waited, or were waited for");
   add_list(verb, "--comm", filter.comm, "Communicators, by either of their names");
   add_list(verb, "--mpi", filter.mpi, "MPI functions that waited");
   add_list(verb, "--kind", filter.kind, "Kinds of waits")
@@ -205,7 +206,7 @@ void Grammar::add_waits() {
 
 void Grammar::add_simulate() {
   CLI::App& verb =
-      add_verb("simulate", "How long the run would take if parts of it were otherwise", simulate_);
+      add_verb("simulate", "How long the run would take if parts of it were different", simulate_);
   add_data(verb, simulate_.data);
   add_job(verb, simulate_.data);
   Hypotheses& hypotheses = simulate_.hypotheses;
@@ -215,18 +216,18 @@ void Grammar::add_simulate() {
       "its time; WHAT@RANKS: on these ranks",
       [&hypotheses](const std::string& text) { hypotheses.faster.push_back(parse_faster(text)); });
   add_hypothesis(verb, "--balance", "run|phases|RANKS",
-                 "Ranks compute as long as the mean of all, over the run or between "
-                 "synchronisations; or only these ranks",
+                 "Each rank computes as long as the mean of all ranks, over the run or between "
+                 "synchronisations; or only these ranks do",
                  [&hypotheses](const std::string& text) { parse_balance(text, hypotheses); });
-  add_hypothesis(
-      verb, "--network", "TRANSPORT=latency:TIME,bandwidth:SIZE",
-      "Messages over it, or over all, take this latency and their length at SIZE a second",
-      [&hypotheses](const std::string& text) {
-        hypotheses.network.push_back(parse_network(text));
-      });
+  add_hypothesis(verb, "--network", "TRANSPORT=latency:TIME,bandwidth:SIZE",
+                 "Messages over TRANSPORT, or over all, take this latency plus their length at "
+                 "SIZE per second",
+                 [&hypotheses](const std::string& text) {
+                   hypotheses.network.push_back(parse_network(text));
+                 });
   add_choice(verb, "--partitions-even", hypotheses.even_partitions, kEvenPartitions,
-             "Threads of a sender make their last partitions ready at the same time, or all "
-             "partitions become ready so");
+             "The threads of a sender make their last partitions ready at the same time, or all "
+             "partitions become ready at the same time");
   add_format(verb, simulate_.options.format);
   add_wide(verb, simulate_.wide);
   add_limit(verb, simulate_.options.limit, "Ranks to print [all]");
@@ -246,28 +247,29 @@ void Grammar::add_counters() {
   add_path(verb, "--matrices", counters_.matrices, "PREFIX",
            "Write symmetric matrices of messages, bytes and average size for each class");
   add_path(verb, "--directed", counters_.directed, "PREFIX",
-           "Write the same with a row for each sender");
+           "Write these matrices with a row for each sender");
   add_number(verb, "--every", counters_.every_s,
-             "Again every N seconds, and at SIGUSR1, until the job has ended");
-  add_job(verb, counters_.job, "Another than the newest job of the folder");
+             "Do it again every N seconds, and at SIGUSR1, until the job has ended");
+  add_job(verb, counters_.job, "A job of the folder other than the newest");
 }
 
 void Grammar::add_top() {
-  CLI::App& verb = add_verb("top", "Messages and bytes a second of a job that counts, live", top_);
+  CLI::App& verb =
+      add_verb("top", "Messages and bytes per second of a job that counts, live", top_);
   add_path(verb, "DIR", top_.folder, "",
            fmt::format("Folder with the data [{}]", kDefaultFolderText));
   add_choice(verb, "--by", top_.options.by, kCountersBy, "Which table [all]");
   add_duration(verb, "--interval", top_.interval_ns, "Time between two readings [2s]");
   verb.add_flag("--once", top_.once,
-                "Read twice, print and end; so it is where the output is no terminal");
+                "Read twice, print and end; always so if the output is no terminal");
   add_format(verb, top_.options.format);
   add_limit(verb, top_.options.limit, "Rows of each table [all]");
-  add_job(verb, top_.job, "Another than the newest job of the folder");
+  add_job(verb, top_.job, "A job of the folder other than the newest");
 }
 
 void Grammar::add_partitions() {
-  CLI::App& verb =
-      add_verb("partitions", "Partitioned messages: what was ready and arrived when", partitions_);
+  CLI::App& verb = add_verb(
+      "partitions", "Partitioned messages: when each partition was ready and arrived", partitions_);
   add_data(verb, partitions_.data);
   add_job(verb, partitions_.data);
   add_choice(verb, "--list", partitions_.options.list, kPartitionsLists, "Which list [requests]");
@@ -277,11 +279,13 @@ void Grammar::add_partitions() {
 }
 
 void Grammar::add_placement() {
-  CLI::App& verb = add_verb("placement", "On which nodes and cores the ranks belong", placement_);
+  CLI::App& verb =
+      add_verb("placement", "Which nodes and cores the ranks should run on", placement_);
   add_data(verb, placement_.data);
   add_job(verb, placement_.data);
   PlacementOptions& options = placement_.options;
-  add_choice(verb, "--by", options.wish.by, kPlacementBy, "What is to stay near [bytes]");
+  add_choice(verb, "--by", options.wish.by, kPlacementBy,
+             "What the matrix has for each pair of ranks [bytes]");
   add_number(verb, "--slots", options.wish.slots,
              "Ranks that each node takes [as many as ran there]");
   add_path(verb, "--topology", options.wish.topology, "FILE",
@@ -293,7 +297,7 @@ void Grammar::add_placement() {
       ->check(not_empty("--cost"))
       ->type_name("LEVEL=N");
   add_path(verb, "--write", options.write, "DIR",
-           "New folder for files that launchers take [none]");
+           "New folder for files that launchers read [none]");
   add_choice(verb, "--format", options.format, kTableOrJson, "How to print [table]");
   add_limit(verb, options.limit, "Ranks to print [all]");
 }
@@ -318,14 +322,14 @@ void Grammar::add_info() {
 }
 
 void Grammar::add_export() {
-  CLI::App& verb = add_verb("export", "Write the run in a format of other tools", export_);
+  CLI::App& verb = add_verb("export", "Write the run in a format that other tools read", export_);
   add_data(verb, export_.data);
   add_job(verb, export_.data);
   add_choice(verb, "--to", export_.to, kExportTo, "Which format");
   add_path(verb, "-o,--output", export_.output, "PATH",
            "A new folder (otf2, csv) or file [DIR.otf2, DIR.perfetto-trace, DIR.csv]");
   add_choice(verb, "--p2p-mirror", export_.p2p_mirror, kP2pMirrors,
-             "Of otf2: the call that has the sends of partitioned communication [last-pready]");
+             "For otf2: the call that has the sends of partitioned communication [last-pready]");
 }
 
 }  // namespace uctrace::cli

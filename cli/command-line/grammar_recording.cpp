@@ -58,8 +58,8 @@ void Grammar::add_check() {
   add_limit(verb, check_.limit, "Rows to print [all]");
   auto* const expect =
       verb.add_option("--expect", check_.expect,
-                      "Look at a recorded run instead: whether payload within hosts (intra) and "
-                      "between hosts (inter) went by these transports alone")
+                      "Check instead whether payload of a recorded run went by these transports "
+                      "alone, within hosts (intra) and between hosts (inter)")
           ->check(not_empty("--expect"))
           ->type_name("inter=A|B,intra=C");
   add_path(verb, "--run", check_.data.folder, "DIR",
@@ -73,13 +73,13 @@ void Grammar::add_record() {
   CLI::App& verb = add_verb("record", "Run a job and record it", record_);
   verb.prefix_command();
   add_path(verb, "-o,--output", record_.folder, "DIR",
-           fmt::format("Folder for the data; that of an older run becomes DIR.old.N [{}]",
+           fmt::format("Folder for the data; the folder of an older run becomes DIR.old.N [{}]",
                        kDefaultFolderText));
   verb.add_flag("-v,--verbose", record_.verbose,
                 "Say what is set up and what each process recorded");
   add_path(verb, "--ucx", record_.ucx, "DIR",
            "Record with the UCX that build-ucx made in DIR [the job's own]");
-  verb.add_option("--layers", record_.layers, "Record these only, which is cheaper [all]")
+  verb.add_option("--layers", record_.layers, "Record only these layers, which costs less [all]")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(not_empty("--layers"))
@@ -88,28 +88,28 @@ void Grammar::add_record() {
   add_choice(verb, "--stacks", record_.stacks, kStackModes,
              "Call stacks of MPI calls, or of all operations [off]");
   add_condition(verb, "--start-on", record_.start_on,
-                "Record from pcontrol[:LEVEL] or signal:NAME on [from the start]");
+                "Start recording at pcontrol[:LEVEL] or signal:NAME [from the start]");
   add_condition(verb, "--stop-on", record_.stop_on,
-                "Stop recording there, until the next start [never]");
-  add_size(verb, "--max-log", record_.max_log_bytes, kLeastMaxLog,
-           "Keep the newest events only, SIZE of each process, and up to 13M more while it runs "
-           "[all]");
+                "Stop recording at WHEN, until the next start [never]");
+  add_size(
+      verb, "--max-log", record_.max_log_bytes, kLeastMaxLog,
+      "Keep only the newest events of each process, in SIZE; while it runs, up to 12M and 256K "
+      "a thread more [all]");
   auto* const never_drop =
       verb.add_flag("--never-drop", record_.never_drop,
-                    "Let the program wait where records would be dropped; info says for how long");
+                    "Let the program wait instead of dropping records; info says for how long");
   auto* const helpers =
-      add_number(
-          verb, "--helpers", record_.helpers,
-          "Up to N threads of uctrace's, 1 to 8, pack what is recorded, where cores are free [1]")
+      add_number(verb, "--helpers", record_.helpers,
+                 "Up to N uctrace threads, 1 to 8, pack what is recorded, if cores are free [1]")
           ->check(within("--helpers", 1, log::kMostHelpers));
   verb.add_flag("--no-helper", record_.no_helper,
-                "No thread, and no system calls of uctrace's once MPI or UCX has started")
+                "No uctrace thread, and no system calls of uctrace once MPI or UCX has started")
       ->excludes(never_drop)
       ->excludes(helpers);
   verb.add_flag("--polls", record_.polls,
                 "Also record each MPI_Parrived that finds nothing, not only how many there were");
   verb.add_flag("--gpu-history", record_.gpu_history,
-                "Also record every allocation of CUDA, and when it was made and freed");
+                "Also record every CUDA allocation, and when it was made and freed");
   auto* const counters =
       verb.add_flag("--counters", record_.counters,
                     "Count who sends how much to whom instead of recording events");
@@ -119,10 +119,11 @@ void Grammar::add_record() {
                "With --counters: write PREFIX.RANK.prof at the end, as Open MPI's monitoring does");
   prof->needs(counters);
   add_number(verb, "--prof-every", record_.prof_every_s,
-             "With --prof: write them every N seconds, too; uctrace looks every 5")
+             "With --prof: also write the profiles every N seconds; uctrace looks every 5")
       ->needs(prof);
   counters->excludes("--no-helper");
-  verb.add_flag("!--no-edit", record_.edit_line, "Set the environment alone, run COMMAND as it is");
+  verb.add_flag("!--no-edit", record_.edit_line,
+                "Only set the environment, and run COMMAND as it is");
 }
 
 void Grammar::add_merge() {
@@ -138,9 +139,9 @@ void Grammar::add_build_ucx() {
   add_path(verb, "--prefix", build_ucx_.prefix, "DIR",
            "Where to install it [~/.local/share/uctrace/ucx-VERSION]");
   add_path(verb, "--ucx-info", build_ucx_.ucx_info, "FILE",
-           "The ucx_info of the site's UCX, whose configuration is taken [the one in PATH]");
+           "The ucx_info of the site's UCX, to take its configuration [the one in PATH]");
   verb.add_option("--configure", build_ucx_.configure,
-                  "A further option for UCX's configure, may be repeated")
+                  "A further option for UCX's configure; can be repeated")
       ->allow_extra_args(false)
       ->check(not_empty("--configure"))
       ->type_name("OPTION");

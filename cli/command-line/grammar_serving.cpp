@@ -15,12 +15,12 @@ void Grammar::add_serve() {
   verb.add_option("--address", serve_.address, "Address to listen on [127.0.0.1]")
       ->check(not_empty("--address"))
       ->type_name("ADDRESS");
-  add_number(verb, "--port", serve_.port, "Port, 0 for any that is free [29464]");
+  add_number(verb, "--port", serve_.port, "Port; 0 for any free port [29464]");
   verb.add_flag("--wait", serve_.waits, "Start before the job does");
   add_number(verb, "--max-series", serve_.most_series,
-             "Most series of each kind (pairs of ranks, communicators, ...); the rest are summed "
-             "in one [10000]");
-  add_job(verb, serve_.job, "This job of the folder alone [all that count]");
+             "At most N series of each kind (pairs of ranks, communicators, ...); serve sums the "
+             "rest in one [10000]");
+  add_job(verb, serve_.job, "Only this job of the folder [all that count]");
 }
 
 void Grammar::add_view() {
@@ -33,10 +33,10 @@ void Grammar::add_view() {
            "Folder with the data of an earlier run, to compare with");
   verb.add_flag("--tiles", view_.tiles,
                 "Write a folder: a page, and all operations in files that it loads when the reader "
-                "zooms in; with --serve, make these when they are asked for");
-  verb.add_flag("--serve", view_.serve,
-                "Serve the page on this machine, and a page of each span that is asked for, in "
-                "place of a file");
+                "zooms in; with --serve, make these files on request");
+  verb.add_flag(
+      "--serve", view_.serve,
+      "Write no file; serve the page on this machine, and a page of each span on request");
   add_number(verb, "--port", view_.port, "Port of --serve [any that is free]");
   add_number(verb, "--limit", view_.limit,
              fmt::format("Operations in full detail [{}]; with --tiles, in each file [{}]",

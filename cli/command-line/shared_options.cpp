@@ -23,7 +23,7 @@ void add_format(CLI::App& verb, Format& format) {
 }
 
 void add_wide(CLI::App& verb, bool& wide) {
-  verb.add_flag("--wide", wide, "Lines as long as they come, also on a narrow terminal");
+  verb.add_flag("--wide", wide, "Keep lines at their full length, even on a narrow terminal");
 }
 
 void add_data(CLI::App& verb, DataChoice& data) {
@@ -33,12 +33,12 @@ void add_data(CLI::App& verb, DataChoice& data) {
            "Folder for the merged run [the data's; one in ~/.cache if that is not yours]");
   add_threads(verb, data.threads);
   add_size(verb, "--memory", data.memory_bytes, kLeastMemory,
-           "Memory that merging takes at most: more goes to a file beside the merged run [3/4 of "
-           "what is available]");
+           "Most memory that merging takes; more goes to a file beside the merged run [3/4 of what "
+           "is available]");
 }
 
 void add_job(CLI::App& verb, DataChoice& data) {
-  add_job(verb, data.job, "Another than the newest job of the folder");
+  add_job(verb, data.job, "A job of the folder other than the newest");
 }
 
 void add_job(CLI::App& verb, std::string& job, const std::string& help) {
