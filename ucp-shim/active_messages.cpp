@@ -106,10 +106,6 @@ void change_worker(std::uintptr_t from, std::uintptr_t to) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // Where UCX tells the length of a receive of data that ends inside its call: where the caller wants
 // it, or else in `own`.
 const std::size_t* ask_for_length(const ucp_request_param_t& param, RequestParam& handed,

@@ -71,7 +71,8 @@ struct Wait {
   std::int64_t t_start_ns = -1;     // the wait began
   std::int64_t ns = 0;              // how long it was
   std::int64_t unknown_ns = 0;      // time of the call that may have been waiting
-  std::int64_t moving_ns = 0;       // of a message: from the end of the wait to the earlier end of it and the call
+  // of a message: from the end of the wait to its own end, or to that of the call if earlier
+  std::int64_t moving_ns = 0;
   std::int64_t registration_ns = 0;  // of these two: calls that made memory known for the message
 };
 
