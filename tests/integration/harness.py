@@ -78,6 +78,7 @@ def note_drops(info):
 def run_test(body):
     """Runs body(*arguments of the script) and exits as Meson expects: 0, 1, or 77 for a skip. Where it
     fails and the machine was too busy to record all, it is run again: what always drops always fails."""
+    signal.signal(signal.SIGTERM, _end_at_once)
     for attempt in range(ATTEMPTS):
         _dropped_by_busy_machine.clear()
         try:
@@ -238,14 +239,30 @@ def _session_members(session):
                 yield int(entry.parent.name)
 
 
+def _kill_session(session):
+    for pid in _session_members(session):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
 def _stop(process):
     """Ends a job that we started: politely first, so that its launcher can clean up."""
     process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.communicate(timeout=5)
-    for pid in _session_members(process.pid):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+    _kill_session(process.pid)
+
+
+_running = {}  # session: command
+
+
+def _end_at_once(*_):
+    """Meson asks a test that takes too long to end, and kills it half a second later: its jobs, which are in
+    sessions of their own, would run on beside all further tests."""
+    for session, command in tuple(_running.items()):
+        os.write(sys.stderr.fileno(), f"ended from outside, with what still ran: {command}\n".encode())
+        _kill_session(session)
+    os._exit(1)
 
 
 def _ucx_of_machine():
@@ -285,11 +302,13 @@ def started(command, *, env=None, cwd=None):
         cwd=cwd,
         start_new_session=True,
     )
+    _running[process.pid] = " ".join(process.args)
     try:
         yield process
     finally:
         if process.poll() is None:
             _stop(process)
+        del _running[process.pid]
 
 
 def finish(process, *, timeout=JOB_TIMEOUT_S):
