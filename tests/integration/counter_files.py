@@ -28,16 +28,17 @@ def by_pair(found, *classes):
 def truth_of(output):
     """What the program says, summed."""
     pairs, sizes, calls = {}, Counter(), {}
-    for row in (json.loads(line) for line in output.splitlines() if line.startswith("{")):
-        if "class" in row:
-            key = row["class"], row["rank"], row["peer"]
-            messages, total = pairs.get(key, (0, 0))
-            pairs[key] = messages + 1, total + row["bytes"]
-            sizes[row["class"], row["bytes"].bit_length()] += 1
-        else:
-            key = row["rank"], row["kind"]
-            count, total = calls.get(key, (0, 0))
-            calls[key] = count + 1, total + row["bytes"]
+    for line in output.splitlines():
+        match line.split():
+            case ["message", kind, rank, peer, size]:
+                key = kind, int(rank), int(peer)
+                messages, total = pairs.get(key, (0, 0))
+                pairs[key] = messages + 1, total + int(size)
+                sizes[kind, int(size).bit_length()] += 1
+            case ["call", kind, rank, size]:
+                key = int(rank), kind
+                count, total = calls.get(key, (0, 0))
+                calls[key] = count + 1, total + int(size)
     return pairs, sizes, calls
 
 

@@ -1,8 +1,7 @@
 // Sends by every way that the counters of uctrace tell apart, and says what it sent:
-// {"class": ..., "peer": rank in MPI_COMM_WORLD, "bytes": ...}, one line a message; collective calls
-// as {"kind": "one-to-all", "size": of the communicator, "bytes": ...}. With an argument `wait FOLDER`
-// it makes FOLDER/there.RANK when it has sent, and goes on once there is FOLDER/go; with `die` rank 0
-// kills itself then.
+// "message CLASS RANK PEER BYTES", ranks in MPI_COMM_WORLD; "call one-to-all RANK BYTES" of a collective
+// call. With an argument `wait FOLDER` it makes FOLDER/there.RANK when it has sent, and goes on once there
+// is FOLDER/go; with `die` rank 0 kills itself then.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,15 +13,23 @@ enum { ROOM = 1 << 20 };
 static char out[ROOM], in[ROOM];
 static int rank, size;
 
-static void say_message(const char* class, int peer, long bytes) {
-  printf("{\"class\": \"%s\", \"rank\": %d, \"peer\": %d, \"bytes\": %ld}\n", class, rank, peer, bytes);
+// A launcher hands on what a rank wrote in pieces of this size, and pieces of other ranks come between:
+// no line may be cut.
+enum { OUTPUT_ROOM = 4096 };
+static int written;
+
+static void was_written(int bytes) {
+  written += bytes;
+  if (written <= OUTPUT_ROOM) return;
+  fprintf(stderr, "the output is longer than a launcher hands on in one piece\n");
+  MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void say_call(const char* kind, MPI_Comm comm, long bytes) {
-  int members;
-  MPI_Comm_size(comm, &members);
-  printf("{\"kind\": \"%s\", \"rank\": %d, \"size\": %d, \"bytes\": %ld}\n", kind, rank, members, bytes);
+static void say_message(const char* class, int peer, long bytes) {
+  was_written(printf("message %s %d %d %ld\n", class, rank, peer, bytes));
 }
+
+static void say_call(const char* kind, long bytes) { was_written(printf("call %s %d %ld\n", kind, rank, bytes)); }
 
 static int world_rank(MPI_Comm comm, int peer) {
   MPI_Group world, group;
@@ -80,7 +87,7 @@ static void to_each(MPI_Comm comm, const char* kind, long bytes, int counts) {
   for (int i = 0; i < members; ++i) {
     if (i != me) say_message("collective", world_rank(comm, i), bytes);
   }
-  say_call(kind, comm, bytes * (members - 1));
+  say_call(kind, bytes * (members - 1));
 }
 
 static void collective_calls(MPI_Comm comm) {
@@ -122,10 +129,10 @@ static void collective_calls(MPI_Comm comm) {
     say_message("collective", world_rank(comm, i), 4 * counts[i]);
     sum += 4 * counts[i];
   }
-  say_call("all-to-all", comm, sum);
+  say_call("all-to-all", sum);
   MPI_Scan(out, in, 21, MPI_INT, MPI_SUM, comm);
   for (int i = me + 1; i < members; ++i) say_message("collective", world_rank(comm, i), 84);
-  say_call("all-to-all", comm, 84L * (members - 1 - me));
+  say_call("all-to-all", 84L * (members - 1 - me));
   free(counts);
   free(places);
   free(received);
@@ -145,7 +152,7 @@ static void neighbors(void) {
     say_message("collective", world_rank(line, both[i]), 24);
     sum += 24;
   }
-  say_call("all-to-all", line, sum);
+  say_call("all-to-all", sum);
   MPI_Comm_free(&line);
 }
 
