@@ -63,9 +63,9 @@ inline log::SharedTick::Of shared_tick_of(const UctraceCall& call) {
   static_assert(static_cast<int>(log::SharedTick::Of::nothing) == kUctracePostsNothing &&
                 static_cast<int>(log::SharedTick::Of::blocking_call) == kUctracePostsAndWaits &&
                 static_cast<int>(log::SharedTick::Of::nonblocking_call) == kUctracePosts);
-  return one_thread_at_a_time.load(std::memory_order_relaxed)
-             ? static_cast<log::SharedTick::Of>(call.posting)
-             : log::SharedTick::Of::nothing;
+  static_assert(kUctracePostsNothing == 0, "what is left without the bits of the mask");
+  return static_cast<log::SharedTick::Of>(call.posting &
+                                          may_share_ticks.load(std::memory_order_relaxed));
 }
 
 // Takes the start time, and shows the call to whoever looks at a job that hangs or died.

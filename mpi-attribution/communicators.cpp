@@ -244,7 +244,7 @@ void describe_initialised_world(std::uint16_t function) {
   const int most = library.flavour->thread_multiple;
   int rank = 0, size = 0, thread_level = most;
   library.ask.query_thread(&thread_level);
-  one_thread_at_a_time.store(thread_level < most, std::memory_order_relaxed);
+  may_share_ticks.store(thread_level < most ? 0xff : 0, std::memory_order_relaxed);
   library.ask.comm_rank(library.comm_world, &rank);
   library.ask.comm_size(library.comm_world, &size);
   release_world();  // that of a session

@@ -3,7 +3,7 @@
 namespace uctrace::mpi {
 
 constinit Library library{};
-constinit std::atomic<bool> one_thread_at_a_time{false};
+constinit std::atomic<std::uint8_t> may_share_ticks{0};
 
 }  // namespace uctrace::mpi
 

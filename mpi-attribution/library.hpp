@@ -154,7 +154,8 @@ inline std::int64_t element_bytes(Handle datatype) {
 // Whether any function of MPI was called through this library. Inherited by a fork child.
 bool was_called();
 
-// MPI is initialised, and not for threads that call it at the same time (MPI_THREAD_MULTIPLE).
-UCTRACE_OWN extern constinit std::atomic<bool> one_thread_at_a_time;
+// A mask of UctraceCall::posting: all bits once MPI is initialised, and not for threads that call it
+// at the same time (MPI_THREAD_MULTIPLE); else none.
+UCTRACE_OWN extern constinit std::atomic<std::uint8_t> may_share_ticks;
 
 }  // namespace uctrace::mpi

@@ -138,65 +138,6 @@ UCTRACE_HOT inline Ended end(TrackedRequest* tracked, void* request, UcpFamily f
   return ended;
 }
 
-// The callbacks of receives. Those into memory that is counted are functions of their own, so that
-// where nothing asks for memory nobody pays for it.
-
-template <bool kCounted>
-UCTRACE_HOT inline void end_data(void* request, ucs_status_t status, std::size_t length,
-                                 void* user_data) {
-  const Ended ended = end<kCounted>(static_cast<TrackedRequest*>(user_data), request,
-                                    UcpFamily::am_receive_data, status, nullptr, length);
-  if (ended.callback.data != nullptr && ended.tell) {
-    ended.callback.data(request, status, length, ended.user_data);
-  }
-}
-
-// In place of a sender's tag stands the arrival in whose handler the receive ended: its header
-// tells the stream that the endpoint receives.
-template <bool kCounted>
-UCTRACE_HOT inline void end_stream(void* request, ucs_status_t status, std::size_t length,
-                                   void* user_data) {
-  const uct::Context& context = uct::thread_state.context;
-  const ucp_tag_recv_info_t received{context.kind == log::Origin::arrival ? context.origin : 0,
-                                     length};
-  const Ended ended = end<kCounted>(static_cast<TrackedRequest*>(user_data), request,
-                                    UcpFamily::stream_receive, status, &received, length);
-  if (ended.callback.stream != nullptr && ended.tell) {
-    ended.callback.stream(request, status, length, ended.user_data);
-  }
-}
-
-template <bool kCounted>
-UCTRACE_HOT inline void end_receive(void* request, ucs_status_t status,
-                                    const ucp_tag_recv_info_t* info, void* user_data) {
-  static constexpr ucp_tag_recv_info_t kNothing{};
-  const ucp_tag_recv_info_t* received = info != nullptr ? info : &kNothing;
-  const Ended ended = end<kCounted>(static_cast<TrackedRequest*>(user_data), request,
-                                    UcpFamily::tag_receive, status, received, received->length);
-  if (ended.callback.receive != nullptr && ended.tell && !(ended.in_call && ended.hide_in_call)) {
-    ended.callback.receive(request, status, info, ended.user_data);
-  }
-}
-
-#define UCTRACE_COUNTED [[gnu::noinline, gnu::cold]] void
-UCTRACE_COUNTED end_counted_data(void* request, ucs_status_t status, std::size_t length,
-                                 void* user_data) {
-  end_data<true>(request, status, length, user_data);
-}
-UCTRACE_COUNTED end_counted_stream(void* request, ucs_status_t status, std::size_t length,
-                                   void* user_data) {
-  end_stream<true>(request, status, length, user_data);
-}
-UCTRACE_COUNTED end_counted_receive(void* request, ucs_status_t status,
-                                    const ucp_tag_recv_info_t* info, void* user_data) {
-  end_receive<true>(request, status, info, user_data);
-}
-#undef UCTRACE_COUNTED
-
-bool is_counted(const void* user_data) {
-  return static_cast<const TrackedRequest*>(user_data)->counted != kNotCounted;
-}
-
 }  // namespace
 
 void on_send_end(void* request, ucs_status_t status, void* user_data) {
@@ -208,26 +149,46 @@ void on_send_end(void* request, ucs_status_t status, void* user_data) {
   }
 }
 
+template <bool kCounted>
 void on_data_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
-  if (is_counted(user_data)) [[unlikely]] {
-    return end_counted_data(request, status, length, user_data);
+  const Ended ended = end<kCounted>(static_cast<TrackedRequest*>(user_data), request,
+                                    UcpFamily::am_receive_data, status, nullptr, length);
+  if (ended.callback.data != nullptr && ended.tell) {
+    ended.callback.data(request, status, length, ended.user_data);
   }
-  end_data<false>(request, status, length, user_data);
 }
 
+// In place of a sender's tag stands the arrival in whose handler the receive ended: its header
+// tells the stream that the endpoint receives.
+template <bool kCounted>
 void on_stream_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
-  if (is_counted(user_data)) [[unlikely]] {
-    return end_counted_stream(request, status, length, user_data);
+  const uct::Context& context = uct::thread_state.context;
+  const ucp_tag_recv_info_t received{context.kind == log::Origin::arrival ? context.origin : 0,
+                                     length};
+  const Ended ended = end<kCounted>(static_cast<TrackedRequest*>(user_data), request,
+                                    UcpFamily::stream_receive, status, &received, length);
+  if (ended.callback.stream != nullptr && ended.tell) {
+    ended.callback.stream(request, status, length, ended.user_data);
   }
-  end_stream<false>(request, status, length, user_data);
 }
 
+template <bool kCounted>
 void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
                     void* user_data) {
-  if (is_counted(user_data)) [[unlikely]] {
-    return end_counted_receive(request, status, info, user_data);
+  static constexpr ucp_tag_recv_info_t kNothing{};
+  const ucp_tag_recv_info_t* received = info != nullptr ? info : &kNothing;
+  const Ended ended = end<kCounted>(static_cast<TrackedRequest*>(user_data), request,
+                                    UcpFamily::tag_receive, status, received, received->length);
+  if (ended.callback.receive != nullptr && ended.tell && !(ended.in_call && ended.hide_in_call)) {
+    ended.callback.receive(request, status, info, ended.user_data);
   }
-  end_receive<false>(request, status, info, user_data);
 }
+
+template void on_data_end<false>(void*, ucs_status_t, std::size_t, void*);
+template void on_data_end<true>(void*, ucs_status_t, std::size_t, void*);
+template void on_stream_end<false>(void*, ucs_status_t, std::size_t, void*);
+template void on_stream_end<true>(void*, ucs_status_t, std::size_t, void*);
+template void on_receive_end<false>(void*, ucs_status_t, const ucp_tag_recv_info_t*, void*);
+template void on_receive_end<true>(void*, ucs_status_t, const ucp_tag_recv_info_t*, void*);
 
 }  // namespace uctrace::ucp

@@ -44,7 +44,7 @@ struct TrackedRequest {
   RequestState state;     // accessed with __atomic builtins
   bool hide_in_call;      // an end inside the call is not told to the caller's callback
   ActivePlace listed;     // the program may free it before it ends
-  CountedMemory counted;  // where a receive puts its data; not set of what posts
+  CountedMemory counted;  // where a receive puts its data; set only of one that is counted
 };
 
 // How the end of an operation is known.
@@ -69,10 +69,12 @@ void switch_layer_on();
 class Call {
  public:
   // `family` is the function's, which its wrapper knows. `handed` is room for the parameters to
-  // hand down; it is used where a callback tells the end.
+  // hand down; it is used where a callback tells the end. `may_count`: false where the wrapper has
+  // seen that nothing is counted (log::counts()).
   UCTRACE_HOT Call(log::UcpFunction function, log::UcpFamily family,
                    const ucp_request_param_t* param, RequestParam& handed,
-                   Tracking tracking = Tracking::callback, CountedMemory counted = kNotCounted);
+                   Tracking tracking = Tracking::callback, CountedMemory counted = kNotCounted,
+                   bool may_count = true);
 
   bool active() const { return lane_ != nullptr; }
   log::Id id() const { return id_; }
@@ -86,7 +88,7 @@ class Call {
   // Of a receive that is recorded: its memory is asked for after its start.
   void count(CountedMemory memory) {
     counted_ = memory;
-    if (tracked_ != nullptr) tracked_->counted = memory;
+    if (memory != kNotCounted && tracked_ != nullptr) count_at_end();
   }
   CountedMemory counted() const { return counted_; }
   // nullptr: no slot was ready, or unknown parameters; the operation passes through untracked.
@@ -120,6 +122,7 @@ class Call {
   // Of a call whose memory is not counted, known when it is compiled.
   bool only_counts() const { return counted_ != kNotCounted && id_ == 0; }
   UCTRACE_HOT void track(const ucp_request_param_t* param);
+  void count_at_end();
   UCTRACE_HOT void take_start();
   UCTRACE_HOT std::size_t take_extras(const Operation& operation, log::ExtraWords& extra);
   UCTRACE_HOT void record(ucs_status_t status, const Operation& operation, std::uint64_t end_tick);
@@ -140,11 +143,15 @@ class Call {
   End end_;                   // where finish() says so
 };
 
-// Our callbacks; `user_data` is the TrackedRequest.
+// Our callbacks; `user_data` is the TrackedRequest. Receives into memory that is counted have their
+// own, so that where nothing is counted nobody asks.
 void on_send_end(void* request, ucs_status_t status, void* user_data);
+template <bool kCounted>
 void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
                     void* user_data);
+template <bool kCounted>
 void on_data_end(void* request, ucs_status_t status, std::size_t length, void* user_data);
+template <bool kCounted>
 void on_stream_end(void* request, ucs_status_t status, std::size_t length, void* user_data);
 
 // The older form that the program called, while its nbx form runs inside it. One that calls another
@@ -191,11 +198,8 @@ inline constexpr log::Counter log::LiveCounters::*kAccepted[] = {
 static_assert(sizeof kAccepted / sizeof kAccepted[0] ==
               static_cast<std::size_t>(log::UcpFamily::stream_receive) + 1);
 
-inline bool is_recorded(log::UcpFunction function) {
-  return !log::counts_only() && !left_out(function);
-}
-inline bool is_wanted(log::UcpFunction function, CountedMemory counted) {
-  return is_recorded(function) || counted != kNotCounted;
+inline bool is_recorded(log::UcpFunction function, bool may_count = true) {
+  return !(may_count && log::counts_only()) && !left_out(function);
 }
 
 // The memory of a receive that is counted and not recorded.
@@ -215,13 +219,14 @@ constexpr bool posts(log::UcpFamily family) {
 // caller's to give back.
 bool leave_to_callback(TrackedRequest& tracked, void* request, bool own_request);
 
+template <bool kCounted = false>
 inline void install_callback(log::UcpFamily family, RequestParam& handed) {
   if (family == log::UcpFamily::tag_receive) {
-    handed.cb.recv = on_receive_end;
+    handed.cb.recv = on_receive_end<kCounted>;
   } else if (family == log::UcpFamily::am_receive_data) {
-    handed.cb.recv_am = on_data_end;
+    handed.cb.recv_am = on_data_end<kCounted>;
   } else if (family == log::UcpFamily::stream_receive) {
-    handed.cb.recv_stream = on_stream_end;
+    handed.cb.recv_stream = on_stream_end<kCounted>;
   } else {
     handed.cb.send = on_send_end;
   }
@@ -231,8 +236,10 @@ inline void install_callback(log::UcpFamily family, RequestParam& handed) {
 
 inline Call::Call(log::UcpFunction function, log::UcpFamily family,
                   const ucp_request_param_t* param, RequestParam& handed, Tracking tracking,
-                  CountedMemory counted)
-    : lane_(layer_on() && detail::is_wanted(function, counted) ? log::lane() : nullptr),
+                  CountedMemory counted, bool may_count)
+    : lane_(layer_on() && (detail::is_recorded(function, may_count) || counted != kNotCounted)
+                ? log::lane()
+                : nullptr),
       function_(function),
       family_(family),
       tracking_(tracking),
@@ -293,10 +300,15 @@ inline void Call::track(const ucp_request_param_t* param) {
   tracked_->state = RequestState::in_call;
   tracked_->hide_in_call = false;
   tracked_->listed = 0;
-  if (!detail::posts(family_)) tracked_->counted = counted_;
   handed.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   handed.user_data = tracked_;
   detail::install_callback(family_, handed);
+  if (counted_ != kNotCounted) count_at_end();
+}
+
+inline void Call::count_at_end() {
+  tracked_->counted = counted_;
+  detail::install_callback<true>(family_, parameters_);
 }
 
 inline bool Call::finish(ucs_status_ptr_t result, const Operation& operation) {

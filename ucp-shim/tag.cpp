@@ -46,20 +46,23 @@ std::uint64_t take_probe_tick(ucp_tag_message_h message) {
 
 using Send = decltype(&::ucp_tag_send_nbx);
 
+// `kMayCount`: operations may be counted (log::counts()), which the caller has seen.
+template <bool kMayCount>
 UCTRACE_HOT inline ucs_status_ptr_t send(Send original, UcpFunction function, ucp_ep_h endpoint,
                                          const void* buffer, std::size_t count, ucp_tag_t tag,
                                          const ucp_request_param_t* param) {
   RequestParam handed;
-  Call call(function, log::UcpFamily::tag_send, param, handed);
-  if (!call.active() && !counts_operations()) {
+  Call call(function, log::UcpFamily::tag_send, param, handed, Tracking::callback, kNotCounted,
+            kMayCount);
+  if (!call.active() && !(kMayCount && counts_operations())) {
     return original(endpoint, buffer, count, tag, param);
   }
   // Before the call: an end inside it lets the caller's callback free a list of buffers.
   bool known;
   const std::uint64_t bytes = buffer_bytes(param, buffer, count, call.id(), &known);
-  const CountedMemory memory = counted_memory(param, buffer, count);
+  const CountedMemory memory = kMayCount ? counted_memory(param, buffer, count) : kNotCounted;
   ucs_status_ptr_t result;
-  if (!call.active()) {
+  if (kMayCount && !call.active()) {
     result = original(endpoint, buffer, count, tag, param);
     count_sent(memory, result, bytes);
     return count_tag_send(pass_untracked(result), endpoint, tag, bytes);
@@ -75,8 +78,10 @@ UCTRACE_HOT inline ucs_status_ptr_t send(Send original, UcpFunction function, uc
                        .tag = tag,
                        .tag_mask = 0,
                        .posted_tick = 0});
-  count_sent(memory, result, bytes);
-  if (counts_operations()) count_tag_send(result, endpoint, tag, bytes);
+  if (kMayCount) {
+    count_sent(memory, result, bytes);
+    if (counts_operations()) count_tag_send(result, endpoint, tag, bytes);
+  }
   return result;
 }
 
@@ -153,11 +158,12 @@ UCTRACE_HOT inline ucs_status_ptr_t receive(UcpFunction function, const Receive&
 // The long ways of the commonest two are functions of their own: what is only counted would have to
 // save the registers that these need.
 
+template <bool kMayCount>
 [[gnu::noinline]] ucs_status_ptr_t record_send(ucp_ep_h ep, const void* buffer, std::size_t count,
                                                ucp_tag_t tag, const ucp_request_param_t* param,
                                                const void* caller) {
-  return send(original_ucp_tag_send_nbx.get(caller), name_for(UcpFunction::tag_send_nbx), ep,
-              buffer, count, tag, param);
+  return send<kMayCount>(original_ucp_tag_send_nbx.get(caller),
+                         name_for(UcpFunction::tag_send_nbx), ep, buffer, count, tag, param);
 }
 
 template <bool kCountsMemory>
@@ -205,14 +211,18 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void* buffer
       return known(ep, buffer, count, tag, param);
     }
   }
-  return ucp::record_send(ep, buffer, count, tag, param, UCTRACE_CALLER);
+  if (log::counts()) {
+    return ucp::record_send<true>(ep, buffer, count, tag, param, UCTRACE_CALLER);
+  }
+  return ucp::record_send<false>(ep, buffer, count, tag, param, UCTRACE_CALLER);
 }
 
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void* buffer, size_t count,
                                                       ucp_tag_t tag,
                                                       const ucp_request_param_t* param) {
-  return ucp::send(ucp::original_ucp_tag_send_sync_nbx.get(UCTRACE_CALLER),
-                   ucp::name_for(UcpFunction::tag_send_sync_nbx), ep, buffer, count, tag, param);
+  return ucp::send<true>(ucp::original_ucp_tag_send_sync_nbx.get(UCTRACE_CALLER),
+                         ucp::name_for(UcpFunction::tag_send_sync_nbx), ep, buffer, count, tag,
+                         param);
 }
 
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void* buffer, size_t count,

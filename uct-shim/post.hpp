@@ -71,9 +71,14 @@ inline const uct_iface_ops_t& original_of(const Interface* interface, uct_iface_
 }
 
 // Its members stay in registers, for nothing that a short operation does takes its address.
+//
+// The hooks of what is posted most look once whether operations are counted (log::counts()), and
+// say so with kMayCount: three tests less of what is not.
 class Post {
  public:
-  UCTRACE_HOT Post(uct_iface_h iface, uct_ep_h endpoint, log::UctOp op)
+  template <bool kMayCount = true>
+  UCTRACE_HOT Post(uct_iface_h iface, uct_ep_h endpoint, log::UctOp op,
+                   std::bool_constant<kMayCount> = {})
       : iface_(iface),
         interface_(find_open_interface(iface)),
         endpoint_(endpoint),
@@ -82,7 +87,7 @@ class Post {
         outer_(posting_around(frame_)),
         passes_through_(interface_ == nullptr || outer_.covers(interface_, endpoint)) {
     if (!passes_through_) [[likely]] {
-      begin();
+      begin<kMayCount>();
     }
   }
   Post(const Post&) = delete;
@@ -90,8 +95,9 @@ class Post {
 
   // Tells the request that the operation is for, where UCP handed down a pointer into it: another
   // way to know for whom it is, when this thread does not know.
+  template <bool kMayCount = true>
   void is_for(Request request) {
-    if (log::counts_only()) return;
+    if (kMayCount && log::counts_only()) return;
     Context found;
     if (!context().definite() && find_deferred(request, found)) {
       found_ = found;
@@ -123,12 +129,12 @@ class Post {
   void forget_identity() { has_end_ = false; }
 
   // Takes note of the result and returns it: a ucs_status_t, or the length of a bcopy.
-  template <typename Status>
+  template <bool kMayCount = true, typename Status>
   UCTRACE_HOT Status done(Status status, const Handed& handed) {
     if (!passes_through_) {
-      finish(status < 0 ? static_cast<ucs_status_t>(status)
-                        : (is_length<Status> ? UCS_OK : static_cast<ucs_status_t>(status)),
-             handed);
+      finish<kMayCount>(status < 0 ? static_cast<ucs_status_t>(status)
+                                   : (is_length<Status> ? UCS_OK : static_cast<ucs_status_t>(status)),
+                        handed);
     }
     return status;
   }
@@ -137,10 +143,11 @@ class Post {
   template <typename Status>
   static constexpr bool is_length = !std::is_same_v<Status, ucs_status_t>;
 
+  template <bool kMayCount>
   UCTRACE_HOT void begin() {
     const void* const whole = interface_;
     const void* const busy = endpoint_ != nullptr ? endpoint_ : whole;
-    if (log::counts_only()) {
+    if (kMayCount && log::counts_only()) {
       thread_state.posting = {busy, frame_, 0, false};
       return;
     }
@@ -170,6 +177,7 @@ class Post {
   }
   UCTRACE_HOT void take_identity();
   UCTRACE_HOT bool is_over_at_once(ucs_status_t status, const Handed& handed) const;
+  template <bool kMayCount>
   UCTRACE_HOT void finish(ucs_status_t status, const Handed& handed);
   UCTRACE_HOT void finish_tracked(ucs_status_t status);
   UCTRACE_HOT void count(log::LiveCounters& counters, ucs_status_t status) const;
@@ -298,9 +306,10 @@ inline void Post::finish_tracked(ucs_status_t status) {
   }
 }
 
+template <bool kMayCount>
 inline void Post::finish(ucs_status_t status, const Handed& handed) {
   take_identity();
-  if (log::counts()) [[unlikely]] {
+  if (kMayCount && log::counts()) [[unlikely]] {
     if (status >= 0) count_operation(*interface_, op_, handed.bytes);
     if (log::counts_only()) return;
   }
