@@ -140,7 +140,7 @@ class Call {
   std::uint64_t start_ = 0;
   TrackedRequest* tracked_ = nullptr;
   RequestParam& parameters_;  // the caller's with ours in them, to hand down
-  End end_;                   // where finish() says so
+  End end_{};                 // set where finish() says so
 };
 
 // Our callbacks; `user_data` is the TrackedRequest. Receives into memory that is counted have their
