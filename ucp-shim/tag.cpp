@@ -46,7 +46,7 @@ std::uint64_t take_probe_tick(ucp_tag_message_h message) {
 
 using Send = decltype(&::ucp_tag_send_nbx);
 
-// `kMayCount`: operations may be counted (log::counts()), which the caller has seen.
+// `kMayCount` is false where the caller has seen that nothing is counted (log::counts()).
 template <bool kMayCount>
 UCTRACE_HOT inline ucs_status_ptr_t send(Send original, UcpFunction function, ucp_ep_h endpoint,
                                          const void* buffer, std::size_t count, ucp_tag_t tag,

@@ -72,8 +72,8 @@ inline const uct_iface_ops_t& original_of(const Interface* interface, uct_iface_
 
 // Its members stay in registers, for nothing that a short operation does takes its address.
 //
-// The hooks of what is posted most look once whether operations are counted (log::counts()), and
-// say so with kMayCount: three tests less of what is not.
+// `kMayCount` is false where the hook has seen that nothing is counted (log::counts()): then these
+// functions do not ask again, which spares three tests.
 class Post {
  public:
   template <bool kMayCount = true>

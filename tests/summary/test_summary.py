@@ -62,8 +62,11 @@ class Summary(unittest.TestCase):
     def test_planned_and_not_run(self):
         log = self.log("first", a=("unit", "OK"))
         planned = self.planned(a="unit", b="unit", c="page+long", d="foreign")
-        status, output, _ = self.summarize(log, "--planned", planned)
+        status, output, _ = self.summarize(log, "--planned", planned, "--left-out", "foreign")
         self.assertEqual((status, output.splitlines()[-1]), (1, "1 passed, 2 failed, 0 skipped"))
+        self.assertEqual(self.counts(log, "--planned", planned), (1, "1 passed, 3 failed, 0 skipped"))
+        self.assertEqual(self.counts(log, "--planned", planned, "--left-out", "foreign", "--left-out", "long"),
+                         (1, "1 passed, 1 failed, 0 skipped"))
         self.assertIn("FAILED: uctrace:unit / b (did not run)", output)
 
     def test_late_ones_are_named_and_no_skips_of_their_own(self):
@@ -76,6 +79,16 @@ class Summary(unittest.TestCase):
         self.assertIn("skipped: uctrace:fuzz+instrumented / d: no time was left", output)
         self.assertEqual(skips.read_text(), "uctrace:unit / b\n")
         self.assertEqual(self.counts(log, late, "--planned", planned), (1, "1 passed, 2 failed, 1 skipped"))
+
+    def test_late_ones_are_not_run_again(self):
+        log = self.log("late", a=("unit", "FAIL"), b=("fuzz+instrumented", "INTERRUPT"), c=("page+long", "FAIL"))
+        self.assertEqual(self.summarize(log, "--list-failed", "--may-be-late")[1], "a\nc\n")
+
+    def test_a_cut_line_is_of_a_test_that_did_not_end(self):
+        log = self.log("first", a=("unit", "OK"), b=("unit", "OK"))
+        log.write_text(log.read_text()[:-20])
+        self.assertEqual(self.counts(log, "--planned", self.planned(a="unit", b="unit")),
+                         (1, "1 passed, 1 failed, 0 skipped"))
 
     def test_only_the_last_suites_may_be_late(self):
         log, planned = self.log("first", a=("unit", "OK"), b=("unit", "INTERRUPT")), self.planned(a="unit", b="unit", c="unit")
