@@ -219,7 +219,7 @@ constexpr bool posts(log::UcpFamily family) {
 // caller's to give back.
 bool leave_to_callback(TrackedRequest& tracked, void* request, bool own_request);
 
-template <bool kCounted = false>
+template <bool kCounted>
 inline void install_callback(log::UcpFamily family, RequestParam& handed) {
   if (family == log::UcpFamily::tag_receive) {
     handed.cb.recv = on_receive_end<kCounted>;
@@ -302,8 +302,11 @@ inline void Call::track(const ucp_request_param_t* param) {
   tracked_->listed = 0;
   handed.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   handed.user_data = tracked_;
-  detail::install_callback(family_, handed);
-  if (counted_ != kNotCounted) count_at_end();
+  if (counted_ == kNotCounted) {
+    detail::install_callback<false>(family_, handed);
+  } else {
+    count_at_end();
+  }
 }
 
 inline void Call::count_at_end() {

@@ -9,6 +9,8 @@
 
 #include <uct/api/uct.h>
 
+#include <type_traits>
+
 #include "call-stacks/stacks.hpp"
 #include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/extras.hpp"
