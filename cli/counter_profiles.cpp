@@ -29,6 +29,21 @@ std::vector<log::CounterSnapshot> read_counter_folder(const std::filesystem::pat
   return chosen;
 }
 
+CounterFiles counter_files_of(const JobLog& recording) {
+  CounterFiles found;
+  for (const ProcessReport& process : recording.processes) {
+    const auto path = std::filesystem::path(process.log).replace_extension(log::kCounterSuffix);
+    try {
+      const log::CounterFile file(path);
+      found.bytes += std::filesystem::file_size(path);
+      ++found.processes;
+    } catch (const std::exception&) {
+      // Its process has none.
+    }
+  }
+  return found;
+}
+
 void warn_of_lost_counters(const std::filesystem::path& folder, const std::string& recording) {
   try {
     live::LiveFolder jobs(folder, {});

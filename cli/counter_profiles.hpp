@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/data-folder/job_log.hpp"
 #include "event-log/reader/counter_file.hpp"
 
 namespace uctrace::cli {
@@ -13,6 +14,14 @@ namespace uctrace::cli {
 // where there are none; what cannot be read is told on standard error.
 std::vector<log::CounterSnapshot> read_counter_folder(const std::filesystem::path& folder,
                                                       const std::string& job = {});
+
+// The counter files beside the logs of a recording. A file that its process could not begin holds
+// none.
+struct CounterFiles {
+  std::size_t processes = 0;
+  std::uint64_t bytes = 0;
+};
+CounterFiles counter_files_of(const JobLog& recording);
 
 // On standard error, of each job of this recording that has counters, but not of all its ranks.
 void warn_of_lost_counters(const std::filesystem::path& folder, const std::string& recording);

@@ -22,6 +22,7 @@
 #include "cli/launching/program.hpp"
 #include "cli/launching/run_program.hpp"
 #include "cli/rebuilt_ucx.hpp"
+#include "cli/record_words.hpp"
 #include "cli/verbs.hpp"
 #include "device-attributor/vendor-facts/vendor_facts.hpp"
 #include "event-log/reader/error.hpp"
@@ -37,11 +38,6 @@ namespace uctrace::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Hosts, files and programs have names that others chose.
-void say(const std::string& line) { std::cerr << "uctrace: " << plain_text(line) << std::endl; }
-
-void say_warning(const std::string& line) { say("warning: " + line); }
 
 std::string random_key() {
   std::random_device random;
@@ -180,70 +176,6 @@ int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
   return report_not_run(command.program.front(), become_program(edit.words));
 }
 
-void say_before(const DataFolder& folder) {
-  if (folder.state == DataFolder::State::unwritable) {
-    say_warning(
-        fmt::format("cannot record into {}: {}; the job runs unrecorded, choose another folder "
-                    "with -o DIR",
-                    folder.path.string(), folder.why));
-    return;
-  }
-  if (!folder.moved_to.empty()) say("older data moved to " + folder.moved_to.string());
-  say("recording into " + folder.path.string());
-  if (folder.state == DataFolder::State::shared) {
-    say_warning(
-        fmt::format("the folder keeps an older job beside this one: {}; --job chooses between "
-                    "them, the newest is shown",
-                    folder.why));
-  }
-}
-
-void say_processes(const JobLog& log) {
-  for (const ProcessReport& process : log.processes) {
-    say(fmt::format(
-        "rank {} on {}, pid {}: {} events, {} dropped, {} MPI calls, {} UCP operations, "
-        "{} UCT operations",
-        process.rank, process.host, process.pid, process.events, process.dropped, process.mpi_calls,
-        process.ucp_operations, process.uct_operations));
-  }
-}
-
-void say_end(const ProgramEnd& end) {
-  if (end.signal == 0) return;
-  say(fmt::format("the command was ended by signal {} ({})", end.signal, strsignal(end.signal)));
-}
-
-void say_after(const fs::path& data, const RecordCommand& command, const JobLog& kept,
-               const JobLog& lost, const ProgramEnd& end) {
-  const bool verbose = command.verbose, counters_only = command.counters && !command.trace;
-  say_end(end);
-  if (verbose) say_processes(kept);
-  std::uint64_t events = 0, in_logs = 0, bytes = 0, dropped = 0;
-  for (const ProcessReport& process : kept.processes) {
-    events += process.events;
-    in_logs += process.kept;
-    bytes += process.log_bytes;
-    dropped += process.dropped;
-  }
-  for (const std::string& line : warnings(kept, lost)) say_warning(line);
-  if (kept.processes.empty()) return;
-  // What a batch job prints is typed outside of it, where another folder is the default.
-  const bool is_default = data == kDefaultFolder && default_folder() == kDefaultFolder;
-  const std::string folder = is_default ? "" : " " + shell_word(data.string());
-  const std::string newest =
-      in_logs == events ? "" : fmt::format(", the newest {} are kept", in_logs);
-  const std::string lost_some = dropped == 0 ? "" : fmt::format(", {} dropped", dropped);
-  if (counters_only) {
-    say(fmt::format("counters of {} process{}, {}; next: uctrace counters{}", kept.processes.size(),
-                    kept.processes.size() == 1 ? "" : "es", format_bytes(bytes), folder));
-    return;
-  }
-  say(fmt::format("{} event{} of {} process{}{}{}, {}; next: uctrace report{}", events,
-                  events == 1 ? "" : "s", kept.processes.size(),
-                  kept.processes.size() == 1 ? "" : "es", newest, lost_some, format_bytes(bytes),
-                  folder));
-}
-
 // Profiles in the manner of Open MPI's monitoring, of counters that the job is keeping.
 class ProfileWriter {
  public:
@@ -282,19 +214,6 @@ class ProfileWriter {
   const DataFolder& folder_;
   Clock::time_point next_;
 };
-
-// Nothing was recorded: why depends on whether it could be, and on how the command ended.
-void say_nothing(const DataFolder& folder, const ProgramEnd& end, const JobLog& kept) {
-  if (folder.state == DataFolder::State::unwritable) return;  // said before
-  if (end.exit_status == 0) {
-    for (const std::string& line : warnings(kept, {})) say_warning(line);
-    return;
-  }
-  say_warning(
-      fmt::format("nothing was recorded: the command ended with status {} before a process that "
-                  "loads uctrace used MPI or UCX",
-                  end.exit_status));
-}
 
 // All ranks of the job load the library: they may do together what waits for each of them
 // (mpi-attribution/clock_sync.cpp). Not where the launcher's line could not be edited.

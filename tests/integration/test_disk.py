@@ -5,7 +5,8 @@ import re
 
 from checks import check_incomplete, check_losses_are_told
 from harness import (
-    Skip, TOOL, check, check_equal, in_private_mounts, need, need_private_mounts, run, run_test, run_well, scratch,
+    PROGRAMS, Skip, TOOL, check, check_equal, in_private_mounts, need, need_private_mounts, run, run_test, run_well,
+    scratch,
 )
 from mpi_jobs import MPIS
 from recordings import Recording, record_command
@@ -114,30 +115,68 @@ def store_tells_what_it_needs():
         check_equal(list((copy / "store").iterdir()), [], "what is left of the store")
 
 
+def record_counters(folder, size, job_for):
+    """Counters on a disk of this size: what the recording said, and the folder with what it left.
+    `job_for`: the job, given the folder that it is recorded into."""
+    disk, copy = folder / f"disk{size}", folder / f"copy{size}"
+    disk.mkdir()
+    copy.mkdir()
+    job = job_for(disk / "data")
+    recorded = record_command(disk / "data", job, switches=["--counters"])
+    result = run_well(in_private_mounts(FULL.replace("1m", size), disk, copy, *recorded))
+    alone = run_well(job_for(copy / "data"))
+    check_equal(sorted(result.stdout.splitlines()), sorted(alone.stdout.splitlines()), "output of the job")
+    return result.stderr, copy / "data"
+
+
+# A rank of MPICH that starts when rank 0 has made its file of counters in the folder $1.
+BEHIND_RANK_0 = """
+folder=$1; shift
+[ "$PMI_RANK" = 0 ] || until [ "$(find "$folder" -name '*.counters' -size +0)" ]; do sleep 0.01; done
+exec "$@"
+"""
+
+
 def counters_tell_who_is_missing():
     """Where the files of some ranks find no room, the numbers of the others are not shown as those of the job."""
     need_private_mounts()
     mpi = MPIS["mpich"]
-    job = mpi.job_with_windows("counted")
-    alone = run_well(job)
+
+    def job(data):
+        # One after the other: of two that reserve the last room at once, tmpfs may refuse both.
+        *launch, program = mpi.job_with_windows("counted")
+        return [*launch, "sh", "-ec", BEHIND_RANK_0, "sh", data, program]
+
     with scratch() as folder:
-        for size, are_any in (("300k", True), ("64k", False)):
-            disk, copy = folder / f"disk{size}", folder / f"copy{size}"
-            disk.mkdir()
-            copy.mkdir()
-            recorded = record_command(disk / "data", job, switches=["--counters"])
-            result = run_well(in_private_mounts(FULL.replace("1m", size), disk, copy, *recorded))
-            check_equal(sorted(result.stdout.splitlines()), sorted(alone.stdout.splitlines()), "output of the job")
-            told = run([TOOL, "counters", copy / "data", "--format", "json"])
-            if not are_any:
-                check(told.status == TOOL_FAILURE and "there was no room for them" in told.stderr, f"{told}")
-                continue
-            kept = len(json.loads(told.stdout)["processes"])
-            check(0 < kept < mpi.ranks, f"{kept} ranks have counters")
-            words = f"counters of {mpi.ranks - kept} of {mpi.ranks} ranks are missing"
-            for said in (result.stderr, told.stderr, run_well([TOOL, "top", copy / "data", "--once"]).stdout):
-                check(words in said, f"{words!r} is not said:\n{said}")
+        # A log begins with 128 KiB and its counters with 64: there is room for two logs and one file of counters.
+        said, data = record_counters(folder, "368k", job)
+        told = run_well([TOOL, "counters", data, "--format", "json"])
+        kept = len(json.loads(told.stdout)["processes"])
+        check_equal((mpi.ranks, kept), (2, 1), "ranks, and those that have counters")
+        check("counters of 1 process," in said, f"that one process has counters is not said:\n{said}")
+        words = "counters of 1 of 2 ranks are missing"
+        for where in (said, told.stderr, run_well([TOOL, "top", data, "--once"]).stdout):
+            check(words in where, f"{words!r} is not said:\n{where}")
 
 
-CASES = {"counters": counters_tell_who_is_missing, "bounded": newest_are_kept, "store": store_tells_what_it_needs}
+def counters_tell_that_none_were_kept():
+    """Where no file of counters finds room, none are announced, whether the logs found some or not."""
+    need_private_mounts()
+    mpi = MPIS["mpich"]
+    one_rank = [*mpi.launcher, mpi.count_option, 1, PROGRAMS / f"counted.{mpi.suffix}"]
+    with scratch() as folder:
+        for size, job in (("64k", mpi.job_with_windows("counted")), ("160k", one_rank)):
+            said, data = record_counters(folder, size, lambda _data, job=job: job)
+            check("no counters were kept" in said, f"that there are no counters is not said:\n{said}")
+            check("next: uctrace counters" not in said, f"counters are announced:\n{said}")
+            told = run([TOOL, "counters", data])
+            check(told.status == TOOL_FAILURE and "there was no room for them" in told.stderr, f"{told}")
+
+
+CASES = {
+    "counters": counters_tell_who_is_missing,
+    "no_counters": counters_tell_that_none_were_kept,
+    "bounded": newest_are_kept,
+    "store": store_tells_what_it_needs,
+}
 run_test(lambda case: CASES[case]() if case in CASES else job_survives(case))
