@@ -23,6 +23,13 @@ static ucp_rkey_h key;
 static ucp_mem_h region;
 static ucp_tag_t next_tag;
 
+// UCX is 1.`minor` or newer.
+static int has_ucx(unsigned minor) {
+  unsigned major, found, release;
+  ucp_get_version(&major, &found, &release);
+  return major > 1 || found >= minor;
+}
+
 static void tell(const char* data, const struct memory* memory, size_t bytes) {
   if (truth_file == NULL) return;
   fprintf(truth_file, "{\"data\":\"%s\",\"bytes\":%zu,", data, bytes);
@@ -265,7 +272,8 @@ static void exchange_messages(const struct memory* from, const struct memory* to
                            arrival->is_kept ? kRoom : bytes, asks_length ? &asking : &defaults);
   if (asks_length && receive == NULL) check(length == bytes, "the length that was asked for");
   finish(this_side, receive, "ucp_am_recv_data_nbx");
-  if (arrival->is_kept) ucp_am_data_release(this_side->worker, arrival->data);
+  // The receive owns the data, and UCX 1.13 forgets to release it.
+  if (arrival->is_kept && !has_ucx(14)) ucp_am_data_release(this_side->worker, arrival->data);
   finish(this_side, send, "ucp_am_send_nbx");
   check(memory_holds(*to, bytes, bytes), "comparing contents");
   tell("received", to, bytes);
@@ -344,7 +352,7 @@ static void exchange_all(const struct memory* from, const struct memory* to) {
     if (!two_sided_only) {
       put_and_get(from, to, bytes);
       send_list(from, from, 2, bytes / 4);
-      send_list(from, &on_host, 2, bytes / 4);
+      if (!has_ucx(16)) send_list(from, &on_host, 2, bytes / 4);  // which it refuses from then on
       send_list(&on_host, &on_host, kMostParts, 10);
     }
     meet(this_side);
