@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from harness import TOOL, check, check_equal, run, run_test, run_well, scratch
 from mpi_jobs import MPIS
-from recordings import record_well
+from recordings import record_over_tcp, record_well
 
 MPI = MPIS[sys.argv[1]]
 STEPS = 40
@@ -21,8 +21,9 @@ def job(*arguments, ranks=MPI.ranks):
 
 def exchange(folder, name, **env):
     """Ranks 0 and 1 send each other 256 KiB."""
-    record_well(folder / name, job("network", STEPS, "262144,300", ranks=2), env=env)
-    return folder / name
+    command = job("network", STEPS, "262144,300", ranks=2)
+    _, recording = (record_over_tcp if name == "tcp" else record_well)(folder / name, command, env=env)
+    return recording.folder
 
 
 def computing(folder, name, us, steps=STEPS):

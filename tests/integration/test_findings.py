@@ -6,7 +6,7 @@ import json
 
 from harness import TOOL, check, check_equal, run, run_test, scratch
 from mpi_jobs import MPIS
-from recordings import record_well
+from recordings import record_over_tcp, record_well
 
 RULES_OF_RECORDING = {"records-dropped", "messages-unmatched", "identities-violated"}
 
@@ -74,7 +74,7 @@ def of_shared_memory(mpi, folder):
 
 def of_tcp(mpi, folder):
     secrets = {"UCX_TLS": "tcp,self", "UCX_MY_SECRET": "x", "MY_UCX_TLS": "y"}
-    _, recording = record_well(folder / "tcp", mpi.job("exchange"), env=secrets)
+    _, recording = record_over_tcp(folder / "tcp", mpi.job("exchange"), env=secrets)
     found = findings_of(recording)
     check("UCX_TLS=tcp,self leaves shared memory out" in found["tcp-within-host"]["finding"], f"{found}")
     check(found["tcp-within-host"]["evidence"]["payload_bytes"] > 0, f"{found}")
