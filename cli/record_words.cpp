@@ -8,6 +8,7 @@
 #include "cli/counter_profiles.hpp"
 #include "cli/data-folder/default_folder.hpp"
 #include "event-log/reader/plain_text.hpp"
+#include "log-merger/folder/launcher_line.hpp"
 #include "log-merger/reports/table.hpp"
 
 namespace uctrace::cli {

@@ -51,7 +51,7 @@ ucs_status_t on_rendezvous(void* argument, unsigned flags, std::uint64_t tag, co
                   .header = {tag, 0, 0, remote, length}};
   const std::size_t words = header_length / sizeof arrived.header[0];
   if (remote != 0) {
-    wire::copy_words(arrived.header + 1, header, words < 2 ? words : 2);
+    wire::copy_words(arrived.header + 1, header, words >= 2 ? 2 : words != 0);
     arrived.words = log::kMaxHeaderWords;
   } else {
     arrived.words =
