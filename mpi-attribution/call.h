@@ -236,6 +236,7 @@ enum { kUctraceCombiners = 20, kUctraceNoCombiner = -1 };
 
 typedef struct UctraceFlavour {
   const char* const* versions;  // ends with NULL; the version text holds one, if there are any
+  const char* own_symbol;       // which the library exports itself; NULL: any may
   bool is_standard_abi;         // what MPI_Abi_get_version says
   uint32_t handle_bytes;
   int32_t proc_null, any_source, any_tag, undefined, root, in_place;

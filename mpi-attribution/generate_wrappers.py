@@ -350,6 +350,7 @@ def flavour_initialiser(name, constants):
     combiners = ", ".join(constants[f"combiner_{name}"].replace("-", "kUctraceNoCombiner")
                           for name in COMBINERS)
     fields = [f".versions = (const char* const[]){{{texts}}}",
+              ".own_symbol = " + ("0" if constants["own_symbol"] == "-" else f'"{constants["own_symbol"]}"'),
               f".is_standard_abi = {'true' if constants['abi'] == 'standard' else 'false'}",
               f".combiners = {{{combiners}}}"]
     fields += [f".{key} = {int(constants[key])}" for key in INTEGER_CONSTANTS]

@@ -252,7 +252,7 @@ def read_flavours(path):
             raise TableError(f"{path}: {constant} needs {len(names)} values")
         for name, value in zip(names, values):
             flavours[name][constant] = value
-    expected = {"abi", "versions", *INTEGER_CONSTANTS, *HANDLE_CONSTANTS,
+    expected = {"abi", "versions", "own_symbol", *INTEGER_CONSTANTS, *HANDLE_CONSTANTS,
                 *(f"combiner_{name}" for name in COMBINERS)}
     for name, constants in flavours.items():
         if set(constants) != expected:

@@ -104,6 +104,18 @@ bool names_version(const UctraceFlavour& flavour, const char* text) {
   return false;
 }
 
+// A program that takes the address of a function holds what stands in for it, so that the symbol is
+// looked for in the library alone.
+bool has_own_symbol(const UctraceFlavour& flavour, const Inquiries& ask) {
+  if (flavour.own_symbol == nullptr) return true;
+  const auto* known = reinterpret_cast<const void*>(ask.get_library_version);
+  void* library = interpose::open_object_at(known);
+  const void* found = dlsym(library != nullptr ? library : RTLD_DEFAULT, flavour.own_symbol);
+  if (library == nullptr) return found != nullptr;  // linked into the program
+  dlclose(library);
+  return found != nullptr && interpose::object_at(known).holds(found);
+}
+
 // A library that has an ABI of its own says so by a negative version, or not at all.
 bool has_standard_abi(Scope& scope) {
   AbiVersion abi_version = nullptr;
@@ -142,6 +154,7 @@ bool find_tool_handles(Scope& scope, const UctraceFlavour& flavour) {
 
 bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text) {
   if (flavour.is_standard_abi != has_standard_abi(scope) || !names_version(flavour, version_text) ||
+      !has_own_symbol(flavour, library.ask) ||
       !find_handle(scope, flavour.comm_null, library.comm_null) ||
       !find_handle(scope, flavour.comm_self, library.comm_self) ||
       !find_handle(scope, flavour.comm_world, library.comm_world) ||

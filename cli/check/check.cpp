@@ -13,6 +13,7 @@
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "log-merger/reports/table.hpp"
+#include "ucx-facts/library_names.hpp"
 
 namespace uctrace::cli {
 namespace {
@@ -47,8 +48,10 @@ void check_ucx_and_mpi(Findings& findings, const Target& target, const ProgramFa
   for (const Mpi& mpi : mpis) {
     if (!mpi.libucp.empty()) users[mpi.libucp].push_back(mpi.name);
   }
-  const LoadedLibrary* own = find_ucx(program.libraries, "libucp");
-  if (own != nullptr && !users.contains(own->path)) users[own->path].push_back(target.program);
+  for (const LoadedLibrary& own : program.libraries) {
+    if (!ucx::is_library(own.name, "libucp") || users.contains(own.path)) continue;
+    users[own.path].push_back(target.program);
+  }
   if (users.empty()) users[kSystemUcx].push_back("programs that use it without MPI");
   std::map<std::string, UcxFacts> known;
   for (const auto& [libucp, names] : users) {

@@ -26,6 +26,7 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path, std::uint
                        .life = life_of(log.state(), page, path, now_ns),
                        .write_errno = page.write_errno,
                        .file_system = log::file_system_of(page.file_system).name,
+                       .drained = page.storage == log::Storage::drained,
                        .packing_ns = page.packing_ns,
                        .writing_ns = page.writing_ns,
                        .dropped = log.dropped_records(),

@@ -26,6 +26,7 @@ struct ProcessReport {
   log::Life life = log::Life::unknown;
   std::uint32_t write_errno = 0;
   std::string file_system;
+  bool drained = false;  // written by a thread, not mapped: its end may wait in vain for that
   std::uint64_t packing_ns = 0,
                 writing_ns = 0;  // for making the log's blocks, and for writing them
   std::uint64_t events = 0;      // recorded in the whole run

@@ -265,10 +265,16 @@ void check_ends(const Processes& processes, std::vector<std::string>& lines) {
     const log::DropCause cause = log::cause_of(static_cast<int>(process.write_errno));
     reasons.insert(drop_words(cause, process.write_errno, process.file_system).why);
   }
+  const auto slow =
+      std::find_if(open.begin(), open.end(), [](const auto& process) { return process.drained; });
   const std::string why =
-      !reasons.empty() ? fmt::format("{}", fmt::join(reasons, ", "))
-      : alive          ? "still running, or killed"
-                       : "killed, crashed, ended by _exit, or kept from writing by a sandbox";
+      !reasons.empty()     ? fmt::format("{}", fmt::join(reasons, ", "))
+      : alive              ? "still running, or killed"
+      : slow != open.end() ? fmt::format(
+                                 "killed, crashed, ended by _exit, kept from writing by a sandbox, "
+                                 "or {} took longer than the 30 s that the end of a process waits",
+                                 slow->file_system)
+                           : "killed, crashed, ended by _exit, or kept from writing by a sandbox";
   lines.push_back(fmt::format("{} did not close their log: {}; what was recorded is kept",
                               count_text(open, processes.size()), why));
 }

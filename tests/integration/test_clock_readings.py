@@ -62,7 +62,8 @@ def check_messages(recording):
                 check(end >= hop["t_first_ns"], f"it arrives before it is posted: {message}")
     listed = recording.ask("messages", "--limit", "100").stdout.splitlines()
     heads = [line for line in listed if line.startswith("#") and " -> " in line]
-    for message, line in zip(recording.messages, heads):
+    check(heads, f"no message is listed: {listed}")
+    for message, line in zip(recording.messages[:100], heads, strict=True):
         bounded = {message["t_start_from"], message["t_end_from"]} - {"clock", None}
         timed = message["t_start_ns"] is not None and message["t_end_ns"] is not None
         check_equal(", ~" in line, bool(bounded) and timed, f"'{line}' of {message}")

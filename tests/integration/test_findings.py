@@ -38,6 +38,7 @@ def check_protocols(recording):
     for table in (tables["protocols"], tables["protocol_sizes"]):
         check_equal(sum(row["messages"] for row in table), len(messages), "messages")
         check_equal(sum(row["bytes"] for row in table), sum(m["bytes"] for m in messages), "payload")
+    check(any(row["median_ns"] is not None for row in tables["protocol_sizes"]), "no row has times")
     for row in tables["protocol_sizes"]:
         same = [m for m in messages if (m["protocol"] or "unknown") == row["protocol"]
                 and row["from_bytes"] <= m["bytes"] < row["below_bytes"] or

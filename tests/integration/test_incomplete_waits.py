@@ -46,9 +46,10 @@ def check_sums(name, data, found):
     for rank in found["balance"]:
         parts = sum(rank[key] for key in ("waiting_ns", "moving_ns", "unknown_ns", "other_ns"))
         check_equal(parts, rank["mpi_ns"], f"{name}: {rank}")
-    for identity in json.loads(run_well([TOOL, "info", data, "--format", "json"]).stdout)["identities"]:
-        if identity["name"] in ("waits", "delays"):
-            check_equal(identity["result"], "holds", f"{name}: {identity}")
+    identities = json.loads(run_well([TOOL, "info", data, "--format", "json"]).stdout)["identities"]
+    told = {identity["name"]: identity["result"] for identity in identities
+            if identity["name"] in ("waits", "delays")}
+    check_equal(told, {"waits": "holds", "delays": "holds"}, f"{name}: identities of waits")
 
 
 def main():

@@ -37,4 +37,4 @@ def nobody_drops():
     nothing_is_dropped("--helpers", "3")
 
 
-run_test(nobody_drops)
+run_test(nobody_drops, attempts=1)  # what may drop is what this is about

@@ -113,6 +113,13 @@ def own_names_are_checked(folder):
         found = {finding["subject"]: finding["found"] for finding in reversed(said["findings"])}
         check(str(library(suffix, "libucp")) in found["ucx"], f"the UCX that is tried: {found['ucx']}")
         check("identities: all" in found["trial"], f"the trial: {found['trial']}")
+    both = [library(suffix, "libucp") for suffix in SUFFIXES]
+    program = built(folder, "plain_ucp.c", "one", "-pthread", "-Wl,--no-as-needed", both[1],
+                    f"-Wl,-rpath,{both[1].parent}")
+    said = json.loads(run_well([TOOL, "check", "--format", "json", "--", program]).stdout)
+    tried = [finding["found"] for finding in said["findings"] if finding["subject"] == "ucx"]
+    for path in both:
+        check(any(str(path) in found for found in tried), f"each UCX of a program that has two is tried: {tried}")
 
 
 def bypass_is_told(folder):

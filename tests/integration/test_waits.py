@@ -73,9 +73,9 @@ def waits_of(recording, *options):
 
 
 def check_identities(recording):
-    for identity in recording.info["identities"]:
-        if identity["name"] in ("waits", "delays"):
-            check_equal(identity["result"], "holds", f"{identity}")
+    found = {identity["name"]: identity["result"] for identity in recording.info["identities"]
+             if identity["name"] in ("waits", "delays")}
+    check_equal(found, {"waits": "holds", "delays": "holds"}, "identities of waits")
 
 
 def is_of_case(wait, kind):

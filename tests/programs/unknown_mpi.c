@@ -1,5 +1,5 @@
 // An MPI library that nobody knows: it has all functions that uctrace asks, and a version text of
-// its own. What it is asked beyond that text before it was recognised ends the program.
+// its own, or the one in UNKNOWN_MPI_TEXT. What it is asked beyond that text before it was recognised ends the program.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #define BOTH(name) __attribute__((alias("PMPI_" #name), visibility("default")))
 
 EXPORTED int PMPI_Get_library_version(char* text, int* length) {
-  *length = sprintf(text, "Nobody's MPI 0.1\nbuilt yesterday");
+  const char* other = getenv("UNKNOWN_MPI_TEXT");
+  *length = sprintf(text, "%s\nbuilt yesterday", other != NULL ? other : "Nobody's MPI 0.1");
   return 0;
 }
 int MPI_Get_library_version(char* text, int* length) BOTH(Get_library_version);

@@ -299,13 +299,15 @@ def run_probe(library, functions, symbols):
 
 def check_library(library, functions, constants):
     symbols = [constants[key] for key in HANDLES if not constants[key].startswith("0x")]
-    answers = run_probe(library, functions, symbols)
+    own = [] if constants["own_symbol"] == "-" else [constants["own_symbol"]]
+    answers = run_probe(library, functions, [*symbols, *own])
     for name in (text for key, text in answers if key == "missing"):
         if (library.name, name) in NOT_EXPORTED:
             continue
         yield f"{name} is not exported"
     actual = dict(pair for pair in answers if pair[0] not in ("missing", "symbol"))
     address = dict(text.split() for key, text in answers if key == "symbol")
+    yield from (f"{symbol} is not exported" for symbol in own if symbol not in address)
     combiners = {key for key in actual if key.startswith("combiner_")}
     for key in (*INTEGERS, *combiners):
         if actual[key] != constants[key]:

@@ -238,6 +238,9 @@ TEST_CASE("all causes together are all that was dropped") {
                              dropped_for(log, DropCause::refused) +
                              dropped_for(log, DropCause::no_room);
   CHECK(none == 0);
+  std::uint64_t recorded = 0;
+  for (const LaneInfo& lane : log.lanes()) recorded += lane.counters.recorded_events;
+  CHECK(recorded + log.dropped_records() == 4 * 500'000);
 }
 
 TEST_CASE("a signal handler may take and return slots at any moment") {

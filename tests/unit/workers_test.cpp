@@ -71,7 +71,17 @@ TEST_CASE("a lack of memory in a thread is one in the caller") {
   CHECK_THROWS_AS(Workers(4).each(8, [](std::size_t) { throw std::bad_alloc(); }), std::bad_alloc);
 }
 
-TEST_CASE("this process may use a CPU") { CHECK(usable_cpus() >= 1); }
+TEST_CASE("CPUs that a thread may not use do not count") {
+  std::size_t usable = 0;
+  std::jthread([&] {
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    usable = usable_cpus();
+  }).join();
+  CHECK(usable == 1);
+}
 
 }  // namespace
 }  // namespace uctrace
