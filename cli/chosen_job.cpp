@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <iostream>
+#include <set>
 #include <system_error>
 #include <vector>
 
@@ -19,7 +20,14 @@ using live::Reading;
 namespace {
 
 // Why a folder shows nothing: one line that says what to do.
-[[noreturn]] void refuse_without_counters(const fs::path& folder) {
+[[noreturn]] void refuse_without_counters(const LiveFolder& jobs, const fs::path& folder) {
+  if (!jobs.unread().empty()) {
+    const std::size_t more = jobs.unread().size() - 1;
+    throw Error({.what = "no counters in " + folder.string(),
+                 .why = jobs.unread().front() +
+                        (more == 0 ? "" : fmt::format("; {} more cannot be read", more)),
+                 .to_do = "record with --counters where there is room, or name another folder"});
+  }
   std::error_code error;
   bool has_logs = false;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
@@ -46,12 +54,50 @@ void warn_of_missing_ranks(const std::vector<log::CounterSnapshot>& job) {
       ranks.missing, ranks.all);
 }
 
+void warn_of_unnamed(const std::vector<log::CounterSnapshot>& job) {
+  std::uint64_t unplaced = 0, lost_names = 0;
+  std::size_t without_rank = 0, doubled = 0;
+  std::set<std::int32_t> ranks;
+  for (const log::CounterSnapshot& process : job) {
+    unplaced += process.unplaced_messages();
+    lost_names += process.page.lost_names;
+    without_rank += process.rank() < 0 && !process.workers.empty();
+    doubled += process.rank() >= 0 && !ranks.insert(process.rank()).second;
+  }
+  if (unplaced != 0 || lost_names != 0) {
+    std::cerr << fmt::format(
+        "uctrace: warning: there was no room for {} messages, which are in no row, and {} names "
+        "(`uctrace counters --by processes` tells of which process)\n",
+        unplaced, lost_names);
+  }
+  std::uint64_t unknown = 0;
+  for (const log::CounterTotal& total : log::matrix_of(job).unknown) unknown += total.messages;
+  if (unknown != 0 && without_rank == 0) {
+    std::cerr << fmt::format(
+        "uctrace: warning: {} messages are of a peer or communicator that could not be named: they "
+        "are in rows without a rank, and in no profile or matrix\n",
+        unknown);
+  }
+  if (without_rank != 0) {
+    std::cerr << fmt::format(
+        "uctrace: warning: {} of {} processes have no rank, so their messages are in rows without "
+        "one "
+        "and in no profile or matrix; a trace (`uctrace record` without --counters) names each "
+        "process\n",
+        without_rank, job.size());
+  }
+  if (doubled != 0) {
+    std::cerr << fmt::format(
+        "uctrace: warning: {} of {} processes have a rank that another one has, too "
+        "(MPI_Comm_spawn): "
+        "pairs of such ranks are added up; a trace tells them apart\n",
+        doubled, job.size());
+  }
+}
+
 const Reading& chosen_job(const LiveFolder& jobs, const fs::path& folder, const std::string& key) {
   const std::vector<const Reading*> all = jobs.jobs();
-  if (all.empty()) {
-    warn_of_unread(jobs);
-    refuse_without_counters(folder);
-  }
+  if (all.empty()) refuse_without_counters(jobs, folder);
   if (key.empty()) return *all.front();
   if (const Reading* job = jobs.job(key)) return *job;
   std::vector<std::string> keys;

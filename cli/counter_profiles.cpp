@@ -49,7 +49,10 @@ void warn_of_lost_counters(const std::filesystem::path& folder, const std::strin
     live::LiveFolder jobs(folder, {});
     jobs.read();
     for (const live::Reading* job : jobs.jobs()) {
-      if (merge::is_job_of(job->job(), recording)) warn_of_missing_ranks(job->now);
+      if (merge::is_job_of(job->job(), recording)) {
+        warn_of_missing_ranks(job->now);
+        warn_of_unnamed(job->now);
+      }
     }
   } catch (const Error& error) {
     std::cerr << "uctrace: warning: " << error.message() << '\n';

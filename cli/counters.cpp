@@ -68,6 +68,7 @@ int run(const CountersCommand& command) {
     show(command, job);
     if (!command.every_s || !any_counts(job)) {
       warn_of_missing_ranks(job);
+      warn_of_unnamed(job);
       return kOk;
     }
     wait_for_turn(*command.every_s);

@@ -159,6 +159,12 @@ void add_gpu_history(const RecordCommand& command, launcher::Wanted& wanted) {
 // ranks agree on it without speaking to each other, and no rank moves what another one writes.
 // Where it is refused, one rank of each host says so.
 int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
+  if (!command.prof.empty()) {
+    throw Error({.what = "--prof behind a launcher",
+                 .why = "the profiles are of all ranks, and this `record` sees its own only",
+                 .to_do = "put `uctrace record` before the launcher, or run `uctrace counters DIR "
+                          "--prof PREFIX` when the job has ended"});
+  }
   const RebuiltUcx ucx = wanted_ucx(command);
   const fs::path folder = join_folder(command.folder);
   launcher::Wanted wanted{.libraries = {preloadable(find_preload_library(), {folder})},

@@ -69,6 +69,7 @@ class Top {
     }
     std::cout.flush();
     warn_of_unread(jobs_);
+    warn_of_unnamed(reading_->now);
   }
 
   // Until the job has ended, or somebody ends it; its last picture stays.

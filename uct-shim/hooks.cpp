@@ -26,17 +26,17 @@ std::uint64_t bit_of(UctHook hook) { return std::uint64_t{1} << static_cast<unsi
 
 namespace {
 
-// What waits and what arrives is not counted.
-bool is_counted(UctHook hook) {
-  return hook != UctHook::ep_pending_add && hook != UctHook::ep_pending_purge;
+// Where only counters are kept, what waits for room is not followed.
+bool is_wanted(UctHook hook) {
+  return !log::counts_only() ||
+         (hook != UctHook::ep_pending_add && hook != UctHook::ep_pending_purge);
 }
 
 }  // namespace
 
 void swap_operations(uct_iface_ops_t& table) {
   each_hook(table, [](UctHook which, const char* name, auto& slot, auto* hook) {
-    if (log::counts_only() && !is_counted(which)) return;
-    if (slot != nullptr && !interpose::left_out(name)) {
+    if (slot != nullptr && is_wanted(which) && !interpose::left_out(name)) {
       __atomic_store_n(&slot, hook, __ATOMIC_RELEASE);
     }
   });
@@ -49,7 +49,7 @@ HookedSlots hooked_slots(const uct_iface_ops_t& offered, uct_iface_ops_t& table)
   });
   uct_iface_ops_t copy = offered;
   each_hook(copy, [&](UctHook which, const char*, auto& slot, auto*) {
-    slots.offered |= slot != nullptr ? bit_of(which) : 0;
+    slots.offered |= slot != nullptr && is_wanted(which) ? bit_of(which) : 0;
   });
   return slots;
 }

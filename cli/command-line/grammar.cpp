@@ -48,7 +48,8 @@ const Choices<CountersBy> kCountersBy = {{"pairs", CountersBy::pairs},
                                          {"gpus", CountersBy::gpus},
                                          {"functions", CountersBy::functions},
                                          {"communicators", CountersBy::communicators},
-                                         {"processes", CountersBy::processes}};
+                                         {"processes", CountersBy::processes},
+                                         {"all", CountersBy::all}};
 const Choices<PartitionsList> kPartitionsLists = {{"requests", PartitionsList::requests},
                                                   {"uses", PartitionsList::uses},
                                                   {"lines", PartitionsList::lines},

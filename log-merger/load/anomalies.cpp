@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "event-log/format/counter_file.hpp"
 #include "event-log/format/file_systems.hpp"
 #include "log-merger/job/job.hpp"
 #include "log-merger/job/long_lists.hpp"
@@ -293,10 +296,22 @@ class Noter {
   void note_nothing() {
     if (!job_.partly_recorded() && job_.uct.empty() && job_.ucp.empty() && job_.calls.empty() &&
         job_.arrivals.empty()) {
-      note(
-          "no event was recorded: the processes used neither MPI nor UCX, or their layers are off "
-          "(see Layers)");
+      if (has_counter_files()) {
+        note("no event was recorded: only counters were kept (see `uctrace counters`)");
+      } else {
+        note(
+            "no event was recorded: the processes used neither MPI nor UCX, or their layers are "
+            "off (see Layers)");
+      }
     }
+  }
+
+  bool has_counter_files() const {
+    return std::any_of(job_.logs.begin(), job_.logs.end(), [](const ProcessLog& log) {
+      std::error_code error;
+      return std::filesystem::exists(
+          std::filesystem::path(log.file.name()).replace_extension(log::kCounterSuffix), error);
+    });
   }
 
   Job& job_;

@@ -86,6 +86,10 @@ const char* name_of(PlacementBy by) {
 RankMatrix rank_matrix(const RowSource& source, PlacementBy by) {
   RankMatrix matrix;
   const std::vector<std::int32_t> ranks = ranks_of(source.run(), matrix.host);
+  if (source.count<Message>() == 0) {
+    refuse("no message of it was recorded: counters alone (record --counters) are not enough",
+           "record messages: without --counters, or with --counters --trace");
+  }
   Collector collector(ranks, matrix.left_out);
   if (by == PlacementBy::waits) {
     const Wanted<Wait> wanted{&Wait::kind, &Wait::process, &Wait::cause_process, &Wait::ns};

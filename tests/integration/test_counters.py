@@ -128,6 +128,10 @@ def everything(mpi):
                     {k: v for k, v in by_pair(only, *CLASSES).items() if k[1] == 0}, "the profile at the end")
         check_equal(sum(recording.info["events"][layer] for layer in ("uct", "ucp", "mpi")), 0, "events")
         check(IDENTITY not in {i["name"] for i in recording.info["identities"]}, "checked without a trace")
+        check_equal(names_with(recording, "violated"), set(), "violated with counters alone")
+        check(any("only counters were kept" in note for note in recording.info["notes"]), f"{recording.info['notes']}")
+        placed = recording.ask("placement")
+        check(placed.status == 125 and "counters alone" in placed.stderr, f"ranks placed without messages: {placed}")
         plain = run_well(job)
         check_equal(sorted(plain.stdout.splitlines()), sorted(result.stdout.splitlines()), "the output")
 
@@ -259,6 +263,23 @@ def without_mpi():
             external = [row for row in found["pairs"] if row["class"] == "external"]
             check_equal(sum(row["messages"] for row in external), len(sends), f"sends of {program}")
             check_equal(sum(row["bytes"] for row in external), sum(op["bytes"] for op in sends), f"bytes of {program}")
+            for verb in ("counters", "top"):
+                told = run_well([TOOL, verb, recording.folder, *(["--once", "--by", "all"] if verb == "top" else [])])
+                check("processes have no rank" in told.stderr, f"rows without a rank are not explained: {told}")
+
+
+def two_worlds():
+    """A spawned world has ranks that the first one has, too: that their pairs are added up is said."""
+    mpi = MPIS["ompi"]
+    job = mpi.job("spawns")
+    job[job.index(mpi.count_option) + 1] = 2
+    with scratch() as folder:
+        result, recording = record_well(folder / "data", job, switches=["--counters"])
+        told = run_well([TOOL, "counters", recording.folder])
+        doubled = len(recording.table("processes")) - len({row["rank"] for row in recording.table("processes")})
+        check(doubled > 0, f"no world was spawned: {result}")
+        words = f"{doubled} of 5 processes have a rank that another one has, too"
+        check(words in told.stderr and words in result.stderr, f"{words!r} is not said:\n{told.stderr}{result.stderr}")
 
 
 def bad_input():
@@ -271,6 +292,9 @@ def bad_input():
         (folder / "b.counters").write_bytes(b"not one")
         odd = run([TOOL, "counters", folder])
         check(odd.status == 125 and "version 99" in odd.stderr, f"{odd}")
+        check_equal(len(odd.stderr.splitlines()), 1, f"lines of {odd}")
+        behind = run([*MPIS["ompi"].job("counted")[:-1], TOOL, "record", "--counters", "--prof", folder / "p", "--", "true"])
+        check("--prof behind a launcher" in behind.stderr and behind.status != 0, f"{behind}")
         for words in (["--trace"], ["--prof", "x"], ["--counters", "--no-helper"]):
             refused = run([TOOL, "record", *words, "--", "true"])
             check(refused.status == 125, f"record {words}: {refused}")
@@ -300,7 +324,7 @@ def main(what, *parts):
             {"everything": everything, "patterns": patterns, "shorter": shorter_way}[part](MPIS[what])
     else:
         {"without_mpi": without_mpi, "bad_input": bad_input, "scripts": scripts_of_open_mpi,
-         "monitoring": beside_open_mpi}[what]()
+         "monitoring": beside_open_mpi, "two_worlds": two_worlds}[what]()
 
 
 run_test(main)

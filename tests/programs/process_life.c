@@ -369,8 +369,8 @@ static int leave_computations(void) {
   while (left < 50) {
     if (sigsetjmp(away, 1) == 0) {
       may_leave = 1;
-      for (volatile unsigned work = 0;; ++work) {
-      }
+      volatile unsigned work = 0;
+      for (;;) work = work + 1;
     }
     left = left + 1;
     if (left % 10 == 0) count = count + exchange_with_self();

@@ -22,7 +22,7 @@ bool has_link(unsigned link) { return static_cast<int>(link) < virtual_gpu::sett
 
 void put_bus(unsigned number, nvmlPciInfo_t* info) {
   *info = {};
-  info->bus = 0x10 * (number + 1);
+  info->bus = 0x10 * (number + 1) % 0x100;
   std::snprintf(info->busIdLegacy, sizeof info->busIdLegacy, "0000:%02X:00.0", info->bus);
   std::snprintf(info->busId, sizeof info->busId, "00000000:%02X:00.0", info->bus);
 }
