@@ -21,21 +21,22 @@ namespace {
 
 // Why a folder shows nothing: one line that says what to do.
 [[noreturn]] void refuse_without_counters(const LiveFolder& jobs, const fs::path& folder) {
-  if (!jobs.unread().empty()) {
-    const std::size_t more = jobs.unread().size() - 1;
-    throw Error({.what = "no counters in " + folder.string(),
-                 .why = jobs.unread().front() +
-                        (more == 0 ? "" : fmt::format("; {} more cannot be read", more)),
-                 .to_do = "record with --counters where there is room, or name another folder"});
-  }
   std::error_code error;
   bool has_logs = false;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     has_logs |= it->path().extension() == ".ulog";
   }
+  std::string why = has_logs ? "its job was recorded without them, or there was no room for them"
+                             : "it has no counter files";
+  if (!jobs.unread().empty()) {
+    why = jobs.unread().front();
+    if (why.ends_with('.')) why.pop_back();
+    const std::size_t more = jobs.unread().size() - 1;
+    if (more != 0) why += fmt::format("; {} more cannot be read", more);
+    if (has_logs) why += " (perhaps there was no room for them)";
+  }
   throw Error({.what = "no counters in " + folder.string(),
-               .why = has_logs ? "its job was recorded without them, or there was no room for them"
-                               : "it has no counter files",
+               .why = std::move(why),
                .to_do = "record with --counters, or name another folder"});
 }
 

@@ -171,6 +171,7 @@ def counters_tell_that_none_were_kept():
             check("next: uctrace counters" not in said, f"counters are announced:\n{said}")
             told = run([TOOL, "counters", data])
             check(told.status == TOOL_FAILURE and "there was no room for them" in told.stderr, f"{told}")
+            check_equal(len(told.stderr.splitlines()), 1, f"lines of {told}")
 
 
 CASES = {

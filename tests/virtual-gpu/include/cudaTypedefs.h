@@ -5,8 +5,11 @@
 
 #include "cuda.h"
 
-typedef CUresult (*PFN_cuMemGetHandleForAddressRange)(void* handle, CUdeviceptr address,
-                                                      size_t bytes, CUmemRangeHandleType type,
-                                                      unsigned long long flags);
+typedef CUresult (*PFN_cuMemGetHandleForAddressRange_v11070)(void* handle, CUdeviceptr address,
+                                                             size_t bytes,
+                                                             CUmemRangeHandleType type,
+                                                             unsigned long long flags);
+/* As in CUDA's own header, the name without a number is that of the newest. */
+#define PFN_cuMemGetHandleForAddressRange PFN_cuMemGetHandleForAddressRange_v11070
 
 #endif
