@@ -5,9 +5,9 @@
 
 #include <iostream>
 #include <set>
-#include <system_error>
 #include <vector>
 
+#include "cli/data-folder/job_log.hpp"
 #include "event-log/reader/counter_matrix.hpp"
 #include "event-log/reader/error.hpp"
 
@@ -21,11 +21,7 @@ namespace {
 
 // Why a folder shows nothing: one line that says what to do.
 [[noreturn]] void refuse_without_counters(const LiveFolder& jobs, const fs::path& folder) {
-  std::error_code error;
-  bool has_logs = false;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    has_logs |= it->path().extension() == ".ulog";
-  }
+  const bool has_logs = !logs_in(folder).empty();
   std::string why = has_logs ? "its job was recorded without them, or there was no room for them"
                              : "it has no counter files";
   if (!jobs.unread().empty()) {
@@ -71,27 +67,24 @@ void warn_of_unnamed(const std::vector<log::CounterSnapshot>& job) {
         "(`uctrace counters --by processes` tells of which process)\n",
         unplaced, lost_names);
   }
-  std::uint64_t unknown = 0;
-  for (const log::CounterTotal& total : log::matrix_of(job).unknown) unknown += total.messages;
-  if (unknown != 0 && without_rank == 0) {
+  const std::uint64_t unnamed = log::unnamed_messages(job);
+  if (unnamed != 0 && without_rank == 0) {
     std::cerr << fmt::format(
         "uctrace: warning: {} messages are of a peer or communicator that could not be named: they "
         "are in rows without a rank, and in no profile or matrix\n",
-        unknown);
+        unnamed);
   }
   if (without_rank != 0) {
     std::cerr << fmt::format(
         "uctrace: warning: {} of {} processes have no rank, so their messages are in rows without "
-        "one "
-        "and in no profile or matrix; a trace (`uctrace record` without --counters) names each "
+        "one and in no profile or matrix; a trace (`uctrace record` without --counters) names each "
         "process\n",
         without_rank, job.size());
   }
   if (doubled != 0) {
     std::cerr << fmt::format(
         "uctrace: warning: {} of {} processes have a rank that another one has, too "
-        "(MPI_Comm_spawn): "
-        "pairs of such ranks are added up; a trace tells them apart\n",
+        "(MPI_Comm_spawn): pairs of such ranks are added up; a trace tells them apart\n",
         doubled, job.size());
   }
 }

@@ -32,7 +32,7 @@ std::vector<log::CounterSnapshot> read_counter_folder(const std::filesystem::pat
 CounterFiles counter_files_of(const JobLog& recording) {
   CounterFiles found;
   for (const ProcessReport& process : recording.processes) {
-    const auto path = std::filesystem::path(process.log).replace_extension(log::kCounterSuffix);
+    const std::filesystem::path path = log::counters_beside(process.log);
     try {
       const log::CounterFile file(path);
       found.bytes += std::filesystem::file_size(path);

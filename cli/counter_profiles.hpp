@@ -23,7 +23,8 @@ struct CounterFiles {
 };
 CounterFiles counter_files_of(const JobLog& recording);
 
-// On standard error, of each job of this recording that has counters, but not of all its ranks.
+// On standard error, of each job of this recording: ranks without counters, and what rows of
+// counters do not tell (chosen_job.hpp).
 void warn_of_lost_counters(const std::filesystem::path& folder, const std::string& recording);
 
 // One of its processes still runs, as far as can be seen from here.

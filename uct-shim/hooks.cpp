@@ -22,10 +22,6 @@ void each_hook(uct_iface_ops_t& table, Visitor visit) {
 
 std::uint64_t bit_of(UctHook hook) { return std::uint64_t{1} << static_cast<unsigned>(hook); }
 
-}  // namespace
-
-namespace {
-
 // Where only counters are kept, what waits for room is not followed.
 bool is_wanted(UctHook hook) {
   return !log::counts_only() ||

@@ -253,30 +253,34 @@ void check_recording(const Processes& processes, std::vector<std::string>& lines
                        : obstacle + "; choose another signal or level for --start-on"));
 }
 
-void check_ends(const Processes& processes, std::vector<std::string>& lines) {
-  const Processes open = select(processes, [](const auto& process) { return !process.closed; });
-  if (open.empty()) return;
-  const bool alive = std::any_of(open.begin(), open.end(), [](const auto& process) {
-    return process.life == log::Life::running;
-  });
+std::string why_open(const Processes& open) {
   std::set<std::string> reasons;
   for (const ProcessReport& process : open) {
     if (process.write_errno == 0 || process.dropped != 0) continue;  // told with what was dropped
     const log::DropCause cause = log::cause_of(static_cast<int>(process.write_errno));
     reasons.insert(drop_words(cause, process.write_errno, process.file_system).why);
   }
+  if (!reasons.empty()) return fmt::format("{}", fmt::join(reasons, ", "));
+  if (std::any_of(open.begin(), open.end(),
+                  [](const auto& process) { return process.life == log::Life::running; })) {
+    return "still running, or killed";
+  }
   const auto slow =
       std::find_if(open.begin(), open.end(), [](const auto& process) { return process.drained; });
-  const std::string why =
-      !reasons.empty()     ? fmt::format("{}", fmt::join(reasons, ", "))
-      : alive              ? "still running, or killed"
-      : slow != open.end() ? fmt::format(
-                                 "killed, crashed, ended by _exit, kept from writing by a sandbox, "
-                                 "or {} took longer than the 30 s that the end of a process waits",
-                                 slow->file_system)
-                           : "killed, crashed, ended by _exit, or kept from writing by a sandbox";
+  if (slow == open.end()) {
+    return "killed, crashed, ended by _exit, or kept from writing by a sandbox";
+  }
+  return fmt::format(
+      "killed, crashed, ended by _exit, kept from writing by a sandbox, or {} took longer than the "
+      "30 s that the end of a process waits",
+      slow->file_system);
+}
+
+void check_ends(const Processes& processes, std::vector<std::string>& lines) {
+  const Processes open = select(processes, [](const auto& process) { return !process.closed; });
+  if (open.empty()) return;
   lines.push_back(fmt::format("{} did not close their log: {}; what was recorded is kept",
-                              count_text(open, processes.size()), why));
+                              count_text(open, processes.size()), why_open(open)));
 }
 
 }  // namespace

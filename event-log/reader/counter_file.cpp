@@ -322,6 +322,10 @@ CounterSnapshot CounterFile::read() const {
   return snapshot;
 }
 
+std::filesystem::path counters_beside(const std::filesystem::path& log) {
+  return std::filesystem::path(log).replace_extension(kCounterSuffix);
+}
+
 std::vector<std::filesystem::path> counter_paths(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> paths;
   std::error_code error;

@@ -91,6 +91,9 @@ class CounterFile {
   int fd_ = -1;
 };
 
+// Where the counter file of the process with this log lies, if it has one.
+std::filesystem::path counters_beside(const std::filesystem::path& log);
+
 // The counter files of a folder, by name. Throws Error where it cannot be read.
 std::vector<std::filesystem::path> counter_paths(const std::filesystem::path& folder);
 

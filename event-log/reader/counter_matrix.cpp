@@ -8,9 +8,29 @@
 namespace uctrace::log {
 namespace {
 
+// Whom a row is about, if all can be named: else it is in no pair of ranks.
+class Naming {
+ public:
+  explicit Naming(const std::vector<CounterSnapshot>& job) : peers_(job) {}
+
+  // Of a row about one peer.
+  std::optional<std::int32_t> peer(const CounterSnapshot& process, CounterKey key) const {
+    return process.rank() < 0 ? std::nullopt : peers_.rank_of(process, subject_of(key));
+  }
+  // Of a row about each member of a communicator; nullptr: they are not known.
+  static const CountedCommunicator* members(const CounterSnapshot& process, CounterKey key) {
+    const auto comm = process.communicators.find(static_cast<std::uint32_t>(subject_of(key)));
+    const bool is_known = comm != process.communicators.end() && comm->second.members_known;
+    return is_known && process.rank() >= 0 ? &comm->second : nullptr;
+  }
+
+ private:
+  CounterPeers peers_;
+};
+
 class Builder {
  public:
-  explicit Builder(const std::vector<CounterSnapshot>& job) : job_(job), peers_(job) {}
+  explicit Builder(const std::vector<CounterSnapshot>& job) : job_(job), naming_(job) {}
 
   CounterMatrix build() {
     for (const CounterSnapshot& process : job_) {
@@ -31,11 +51,11 @@ class Builder {
     if (!which) return;
     const auto number = static_cast<std::size_t>(*which);
     if (kind_of(key) == CounterKind::collective_each) {
-      add_each(process, static_cast<std::uint32_t>(subject_of(key)), total);
+      add_each(process, key, total);
       return;
     }
-    const auto peer = peers_.rank_of(process, subject_of(key));
-    if (!peer || process.rank() < 0) {
+    const auto peer = naming_.peer(process, key);
+    if (!peer) {
       matrix_.unknown[number] += total;
       return;
     }
@@ -44,20 +64,20 @@ class Builder {
     cell.bins[bin_of(key)] += total.messages;
   }
 
-  void add_each(const CounterSnapshot& process, std::uint32_t number, const CounterTotal& total) {
+  void add_each(const CounterSnapshot& process, CounterKey key, const CounterTotal& total) {
     const auto class_number = static_cast<std::size_t>(CounterClass::collective);
-    const auto comm = process.communicators.find(number);
-    if (comm == process.communicators.end() || !comm->second.members_known || process.rank() < 0) {
+    const CountedCommunicator* comm = Naming::members(process, key);
+    if (comm == nullptr) {
       matrix_.unknown[class_number] += total;
       return;
     }
-    for (const std::int32_t member : comm->second.others(process.rank())) {
+    for (const std::int32_t member : comm->others(process.rank())) {
       matrix_.cells[class_number][{process.rank(), member}].total += total;
     }
   }
 
   const std::vector<CounterSnapshot>& job_;
-  CounterPeers peers_;
+  Naming naming_;
   CounterMatrix matrix_;
 };
 
@@ -89,6 +109,21 @@ std::string_view name_of(CounterClass which) {
 }
 
 CounterMatrix matrix_of(const std::vector<CounterSnapshot>& job) { return Builder(job).build(); }
+
+std::uint64_t unnamed_messages(const std::vector<CounterSnapshot>& job) {
+  const Naming naming(job);
+  std::uint64_t sum = 0;
+  for (const CounterSnapshot& process : job) {
+    for (const auto& [key, total] : process.rows) {
+      if (!class_of(kind_of(key))) continue;
+      const bool is_named = kind_of(key) == CounterKind::collective_each
+                                ? Naming::members(process, key) != nullptr
+                                : naming.peer(process, key).has_value();
+      if (!is_named) sum += total.messages;
+    }
+  }
+  return sum;
+}
 
 std::vector<std::vector<double>> square_of(const CounterMatrix& matrix,
                                            const std::vector<CounterClass>& classes, MatrixOf what,

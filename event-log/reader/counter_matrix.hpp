@@ -48,6 +48,10 @@ struct CounterMatrix {
 
 CounterMatrix matrix_of(const std::vector<CounterSnapshot>& job);
 
+// The messages of CounterMatrix::unknown, all classes, without making the matrix, which has a cell
+// for each pair of ranks that a collective call joins.
+std::uint64_t unnamed_messages(const std::vector<CounterSnapshot>& job);
+
 // A square of numbers, row by row: of the class, or of several added.
 enum class MatrixOf : std::uint8_t { messages, bytes, average };
 std::vector<std::vector<double>> square_of(const CounterMatrix& matrix,

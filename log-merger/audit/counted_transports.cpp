@@ -52,10 +52,6 @@ std::vector<TransportSums> recorded_sums(const Job& job) {
   return result;
 }
 
-fs::path counters_beside(const ProcessLog& log) {
-  return fs::path(log.file.name()).replace_extension(log::kCounterSuffix);
-}
-
 // What the process of a log counted, and all of it; nullopt: that cannot be told.
 std::optional<log::CounterSnapshot> final_counters(const ProcessLog& log, const fs::path& path) {
   try {
@@ -103,7 +99,7 @@ CountedTransports compare_counted_transports(const Job& job) {
   std::vector<fs::path> paths;
   for (const ProcessLog& log : job.logs) {
     std::error_code error;
-    paths.push_back(counters_beside(log));
+    paths.push_back(log::counters_beside(log.file.name()));
     const bool is_there = fs::exists(paths.back(), error);
     result.any |= is_there;
     result.unclear |= !is_there;

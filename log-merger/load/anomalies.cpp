@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "event-log/format/counter_file.hpp"
 #include "event-log/format/file_systems.hpp"
+#include "event-log/reader/counter_file.hpp"
 #include "log-merger/job/job.hpp"
 #include "log-merger/job/long_lists.hpp"
 #include "log-merger/model/drop_words.hpp"
@@ -309,8 +309,7 @@ class Noter {
   bool has_counter_files() const {
     return std::any_of(job_.logs.begin(), job_.logs.end(), [](const ProcessLog& log) {
       std::error_code error;
-      return std::filesystem::exists(
-          std::filesystem::path(log.file.name()).replace_extension(log::kCounterSuffix), error);
+      return std::filesystem::exists(log::counters_beside(log.file.name()), error);
     });
   }
 

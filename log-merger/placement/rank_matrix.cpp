@@ -86,7 +86,8 @@ const char* name_of(PlacementBy by) {
 RankMatrix rank_matrix(const RowSource& source, PlacementBy by) {
   RankMatrix matrix;
   const std::vector<std::int32_t> ranks = ranks_of(source.run(), matrix.host);
-  if (by == PlacementBy::waits ? source.count<Wait>() == 0 : source.count<Message>() == 0) {
+  const bool has_waits = by == PlacementBy::waits && source.count<Wait>() != 0;
+  if (source.count<Message>() == 0 && !has_waits) {
     refuse("no message of it was recorded: counters alone (record --counters) are not enough",
            "record messages: without --counters, or with --counters --trace");
   }

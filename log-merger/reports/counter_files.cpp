@@ -199,7 +199,7 @@ void write_gathered(const fs::path& file, const std::vector<CounterSnapshot>& jo
 
 std::vector<std::string> write_matrices(const fs::path& prefix, const CounterMatrix& matrix,
                                         bool symmetric) {
-  constexpr std::int32_t kMostRanks = 8192;  // three squares of 512 MiB lie in memory then
+  constexpr std::int32_t kMostRanks = 8192;  // two squares of 512 MiB lie in memory then
   if (matrix.ranks > kMostRanks) {
     throw Error({.what = fmt::format("cannot write matrices of {} ranks", matrix.ranks),
                  .why = fmt::format("they are written whole, for {} ranks at most", kMostRanks),

@@ -307,7 +307,7 @@ def check_library(library, functions, constants):
         yield f"{name} is not exported"
     actual = dict(pair for pair in answers if pair[0] not in ("missing", "symbol"))
     address = dict(text.split() for key, text in answers if key == "symbol")
-    yield from (f"{symbol} is not exported" for symbol in own if symbol not in address)
+    yield from (f"{symbol} is not exported" for symbol in own if int(address[symbol], 16) == 0)
     combiners = {key for key in actual if key.startswith("combiner_")}
     for key in (*INTEGERS, *combiners):
         if actual[key] != constants[key]:
