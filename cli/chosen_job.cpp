@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <iostream>
-#include <set>
 #include <vector>
 
 #include "cli/data-folder/job_log.hpp"
@@ -53,13 +52,9 @@ void warn_of_missing_ranks(const std::vector<log::CounterSnapshot>& job) {
 
 void warn_of_unnamed(const std::vector<log::CounterSnapshot>& job) {
   std::uint64_t unplaced = 0, lost_names = 0;
-  std::size_t without_rank = 0, doubled = 0;
-  std::set<std::int32_t> ranks;
   for (const log::CounterSnapshot& process : job) {
     unplaced += process.unplaced_messages();
     lost_names += process.page.lost_names;
-    without_rank += process.rank() < 0 && !process.workers.empty();
-    doubled += process.rank() >= 0 && !ranks.insert(process.rank()).second;
   }
   if (unplaced != 0 || lost_names != 0) {
     std::cerr << fmt::format(
@@ -68,24 +63,11 @@ void warn_of_unnamed(const std::vector<log::CounterSnapshot>& job) {
         unplaced, lost_names);
   }
   const std::uint64_t unnamed = log::unnamed_messages(job);
-  if (unnamed != 0 && without_rank == 0) {
+  if (unnamed != 0) {
     std::cerr << fmt::format(
         "uctrace: warning: {} messages are of a peer or communicator that could not be named: they "
-        "are in rows without a rank, and in no profile or matrix\n",
+        "are in rows without a peer, and in no profile or matrix\n",
         unnamed);
-  }
-  if (without_rank != 0) {
-    std::cerr << fmt::format(
-        "uctrace: warning: {} of {} processes have no rank, so their messages are in rows without "
-        "one and in no profile or matrix; a trace (`uctrace record` without --counters) names each "
-        "process\n",
-        without_rank, job.size());
-  }
-  if (doubled != 0) {
-    std::cerr << fmt::format(
-        "uctrace: warning: {} of {} processes have a rank that another one has, too "
-        "(MPI_Comm_spawn): pairs of such ranks are added up; a trace tells them apart\n",
-        doubled, job.size());
   }
 }
 

@@ -21,8 +21,8 @@ void warn_of_unread(const live::LiveFolder& jobs);
 // On standard error, if there are ranks of the job without counters.
 void warn_of_missing_ranks(const std::vector<log::CounterSnapshot>& job);
 
-// On standard error, where rows do not tell all: messages and names that found no room, processes
-// without a rank, ranks of several worlds.
+// On standard error, where rows do not tell all: messages and names that found no room, and
+// messages whose peer could not be named.
 void warn_of_unnamed(const std::vector<log::CounterSnapshot>& job);
 
 }  // namespace uctrace::cli

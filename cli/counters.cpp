@@ -10,7 +10,6 @@
 #include "cli/counter_profiles.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
-#include "event-log/reader/counter_matrix.hpp"
 #include "event-log/reader/error.hpp"
 #include "log-merger/reports/counter_files.hpp"
 #include "log-merger/reports/counter_tables.hpp"
@@ -26,9 +25,8 @@ bool writes_files(const CountersCommand& command) {
 void write_files(const CountersCommand& command, const std::vector<log::CounterSnapshot>& job) {
   if (!command.prof.empty()) write_profs(command.prof, job);
   if (!command.gather.empty()) write_gathered(command.gather, job);
-  const log::CounterMatrix matrix = log::matrix_of(job);
-  if (!command.matrices.empty()) write_matrices(command.matrices, matrix, true);
-  if (!command.directed.empty()) write_matrices(command.directed, matrix, false);
+  if (!command.matrices.empty()) write_matrices(command.matrices, job, true);
+  if (!command.directed.empty()) write_matrices(command.directed, job, false);
 }
 
 void show(const CountersCommand& command, const std::vector<log::CounterSnapshot>& job) {

@@ -214,7 +214,10 @@ bool identify_library(Scope& scope) {
   library.ask.get_library_version(version_text, &length);
   keep_first_line(version_text);
   for (unsigned i = 0; i < uctrace_mpi_flavour_count; ++i) {
-    if (adopt(scope, uctrace_mpi_flavours[i], version_text)) return true;
+    if (!adopt(scope, uctrace_mpi_flavours[i], version_text)) continue;
+    // Before MPI_Init makes its workers: readers then wait for the rank.
+    log::name_counter(log::CounterNameKind::library, 0, version_text);
+    return true;
   }
   turn_off(log::FaultCode::unknown_mpi_library, library.version);
   return false;

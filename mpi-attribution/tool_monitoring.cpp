@@ -1,7 +1,9 @@
 #include "mpi-attribution/tool_monitoring.hpp"
 
+#include <cerrno>
 #include <cstring>
 
+#include "event-log/recorder/recorder.hpp"
 #include "mpi-attribution/counted_comms.hpp"
 #include "mpi-attribution/tool_end.hpp"
 #include "mpi-attribution/tool_profile.hpp"
@@ -194,12 +196,11 @@ void write_last_profile() {
   }
   if (output == 0) return;
   CounterCopy rows;
-  if (!rows.is_there()) return;
-  rows.sort();
+  if (rows.is_there()) rows.sort();
   if (output <= 2) {
     write_profile(output, rows);
-  } else if (*name != '\0') {
-    write_profile(name, rows);
+  } else if (*name != '\0' && !write_profile(name, rows)) {
+    log::fault(log::Layer::mpi, log::FaultCode::profile_not_written, errno, name);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -152,7 +153,8 @@ class Profile {
   log::CounterWorld world_;
 };
 
-// Empty, or a profile, which may be replaced. Where something else lies there, and through a link, nothing is written.
+// Empty, or a profile, which may be replaced. Where something else lies there, and through a link,
+// nothing is written.
 bool may_be_written(int fd) {
   struct stat status {};
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return false;
@@ -165,8 +167,11 @@ bool may_be_written(int fd) {
 std::FILE* open_profile(const char* path) {
   const int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   if (fd < 0) return nullptr;
+  errno = EEXIST;
   std::FILE* file = may_be_written(fd) ? fdopen(fd, "w") : nullptr;
+  const int error = errno;
   if (file == nullptr) close(fd);
+  errno = error;
   return file;
 }
 
@@ -175,6 +180,7 @@ std::FILE* open_profile(const char* path) {
 bool write_profile(const char* prefix, const CounterCopy& rows) {
   const std::int32_t rank = log::counter_world().rank;
   char path[kVariableText + 32];
+  errno = ENOMEM;
   if (rank < 0 || !rows.is_there()) return false;
   std::snprintf(path, sizeof path, "%s.%d.prof", prefix, rank);
   std::FILE* file = open_profile(path);

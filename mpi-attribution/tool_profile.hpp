@@ -8,8 +8,8 @@
 
 namespace uctrace::mpi {
 
-// To PREFIX.RANK.prof. `rows` are sorted. False: the file cannot be written, or the rank is not
-// known.
+// To PREFIX.RANK.prof. `rows` are sorted. False, with errno: the file cannot be written, or the
+// rank is not known.
 bool write_profile(const char* prefix, const CounterCopy& rows);
 
 // To standard output (1) or standard error (2).

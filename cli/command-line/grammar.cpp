@@ -250,7 +250,8 @@ void Grammar::add_counters() {
   add_path(verb, "--directed", counters_.directed, "PREFIX",
            "Write these matrices with a row for each sender");
   add_number(verb, "--every", counters_.every_s,
-             "Do it again every N seconds, and at SIGUSR1, until the job has ended");
+             "Do it again every N seconds, and at SIGUSR1, until the job has ended")
+      ->check(within("--every", 1, kMostSeconds));
   add_job(verb, counters_.job, "A job of the folder other than the newest");
 }
 

@@ -120,6 +120,7 @@ void Grammar::add_record() {
   prof->needs(counters);
   add_number(verb, "--prof-every", record_.prof_every_s,
              "With --prof: also write the profiles every N seconds; uctrace looks every 5")
+      ->check(within("--prof-every", 1, kMostSeconds))
       ->needs(prof);
   counters->excludes("--no-helper");
   verb.add_flag("!--no-edit", record_.edit_line,

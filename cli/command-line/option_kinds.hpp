@@ -36,6 +36,7 @@ CLI::Validator not_empty(const std::string& option);
 CLI::Validator a_number(const std::string& option);
 // Of what is a number.
 CLI::Validator within(const std::string& option, std::size_t least, std::size_t most);
+inline constexpr std::size_t kMostSeconds = 31'536'000;  // between two of anything: a year
 
 template <typename Number>
 CLI::Option* add_number(CLI::App& verb, const std::string& option, Number& number,

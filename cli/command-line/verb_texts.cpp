@@ -247,7 +247,8 @@ const std::map<std::string, VerbText> kVerbTexts = {
       .description =
           {"Proposes nodes and cores for the ranks of a job: ranks that send each other much "
            "should be near each other. The matrix has the messages of the run, including those "
-           "that collective calls sent below. It prints what a model says of the current "
+           "that collective calls sent below; if only counters were recorded, it is that of the "
+           "counters. It prints what a model says of the current "
            "placement, of ranks packed by node, of ranks dealt out to nodes in turn, and of the "
            "proposed placement. If the proposal saves less than 5 %, it says to keep the current "
            "one.",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "event-log/reader/error.hpp"
 #include "event-log/reader/reader.hpp"
@@ -69,6 +70,8 @@ std::string reason_text(const log::FaultView& fault) {
     case log::FaultCode::gpu_history_refused:
       if (fault.r.value == 1) return "not all that was told could be kept";
       break;
+    case log::FaultCode::profile_not_written:
+      return fmt::format("{}: {}", detail, std::strerror(fault.r.value));
     case log::FaultCode::left_out:
     case log::FaultCode::signal_taken:
     case log::FaultCode::clock_not_measured:

@@ -96,35 +96,51 @@ const std::vector<Advice>& advice_of_ucx() {
   return kAdvice;
 }
 
+// Who tells of a fault, and what the first of them says.
+struct Told {
+  Processes affected;
+  std::string why;
+};
+Told told_of(const Processes& processes, const Definitions& defined, log::FaultCode code) {
+  Told told;
+  told.affected = select(processes, [&](const ProcessReport& process) {
+    const std::string text = defined.fault(process, code);
+    if (told.why.empty()) told.why = text;
+    return !text.empty();
+  });
+  return told;
+}
+
 void check_ucx_loaded(const Processes& processes, const Definitions& defined,
                       std::vector<std::string>& lines) {
   for (const auto& [code, to_do] : advice_of_ucx()) {
-    std::string reason;
-    const Processes affected = select(processes, [&](const ProcessReport& process) {
-      const std::string text = defined.fault(process, code);
-      if (reason.empty()) reason = text;
-      return !text.empty();
-    });
-    if (affected.empty()) continue;
+    const Told told = told_of(processes, defined, code);
+    if (told.affected.empty()) continue;
     lines.push_back(
-        fmt::format("in {}: {}; {}", count_text(affected, processes.size()), reason, to_do));
+        fmt::format("in {}: {}; {}", count_text(told.affected, processes.size()), told.why, to_do));
   }
 }
 
 // What --gpu-history asked for. Nothing else is missing.
 void check_gpu_history(const Processes& processes, const Definitions& defined,
                        std::vector<std::string>& lines) {
-  std::string why;
-  const Processes affected = select(processes, [&](const ProcessReport& process) {
-    const std::string text = defined.fault(process, log::FaultCode::gpu_history_refused);
-    if (why.empty()) why = text;
-    return !text.empty();
-  });
-  if (affected.empty()) return;
+  const Told told = told_of(processes, defined, log::FaultCode::gpu_history_refused);
+  if (told.affected.empty()) return;
   lines.push_back(fmt::format(
       "the history of GPU memory is missing, or not whole, in {}: {}; where messages lie is known "
       "all the same",
-      count_text(affected, processes.size()), why));
+      count_text(told.affected, processes.size()), told.why));
+}
+
+// What the program asked for with pml_monitoring_enable_output.
+void check_profiles(const Processes& processes, const Definitions& defined,
+                    std::vector<std::string>& lines) {
+  const Told told = told_of(processes, defined, log::FaultCode::profile_not_written);
+  if (told.affected.empty()) return;
+  lines.push_back(
+      fmt::format("MPI_Finalize could not write the profile that the program asked for in {}: {}; "
+                  "`uctrace counters --prof` writes it",
+                  count_text(told.affected, processes.size()), told.why));
 }
 
 void check_ucx_used(const Processes& processes, const Definitions& defined,
@@ -320,6 +336,7 @@ std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost) {
   check_layers(all, defined, lines);
   check_ucx_loaded(all, defined, lines);
   check_gpu_history(all, defined, lines);
+  check_profiles(all, defined, lines);
   check_ucx_used(all, defined, lines);
   check_ranks(all, lines);
   check_drops(all, lines);

@@ -36,6 +36,9 @@ enum class FaultCode : std::uint16_t {
   mpi_bypassed = 21,  // MPI was called past the wrappers; the detail is the path of its library
   uct_bypassed = 22,  // UCT was, and not by UCP; detail and `value` as of ucp_bypassed
   counters_not_kept = 23,  // `record --counters` was asked for: `value` is an errno
+  // That MPI_Finalize should write, as the program asked through MPI_T: `value` is an errno, and
+  // the detail its name without .RANK.prof.
+  profile_not_written = 24,
   kCount
 };
 

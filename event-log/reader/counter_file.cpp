@@ -353,24 +353,4 @@ CounterFolder open_counters(const std::filesystem::path& folder) {
   return found;
 }
 
-CounterPeers::CounterPeers(const std::vector<CounterSnapshot>& job) {
-  for (const CounterSnapshot& process : job) {
-    if (process.rank() < 0) continue;
-    for (const std::uint64_t uid : process.workers) {
-      rank_of_worker_.emplace(uid, process.rank());
-    }
-  }
-}
-
-std::optional<std::int32_t> CounterPeers::rank_of(const CounterSnapshot& process,
-                                                  std::uint64_t subject) const {
-  if (subject < kNamedPeer) return static_cast<std::int32_t>(subject);
-  if (subject == kUnknownPeer) return std::nullopt;
-  const auto peer = process.peers.find(static_cast<std::uint32_t>(subject & (kNamedPeer - 1)));
-  if (peer == process.peers.end()) return std::nullopt;
-  const auto rank = rank_of_worker_.find(peer->second);
-  if (rank == rank_of_worker_.end()) return std::nullopt;
-  return rank->second;
-}
-
 }  // namespace uctrace::log

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,16 +103,5 @@ struct CounterFolder {
   std::vector<std::string> unread;
 };
 CounterFolder open_counters(const std::filesystem::path& folder);
-
-// Who the peers of a job's processes are.
-class CounterPeers {
- public:
-  explicit CounterPeers(const std::vector<CounterSnapshot>& job);
-  // The rank of the subject of a row about a peer; nothing where it is not known.
-  std::optional<std::int32_t> rank_of(const CounterSnapshot& process, std::uint64_t subject) const;
-
- private:
-  std::map<std::uint64_t, std::int32_t> rank_of_worker_;
-};
 
 }  // namespace uctrace::log

@@ -8,76 +8,37 @@
 namespace uctrace::log {
 namespace {
 
-// Whom a row is about, if all can be named: else it is in no pair of ranks.
-class Naming {
- public:
-  explicit Naming(const std::vector<CounterSnapshot>& job) : peers_(job) {}
-
-  // Of a row about one peer.
-  std::optional<std::int32_t> peer(const CounterSnapshot& process, CounterKey key) const {
-    return process.rank() < 0 ? std::nullopt : peers_.rank_of(process, subject_of(key));
-  }
-  // Of a row about each member of a communicator; nullptr: they are not known.
-  static const CountedCommunicator* members(const CounterSnapshot& process, CounterKey key) {
-    const auto comm = process.communicators.find(static_cast<std::uint32_t>(subject_of(key)));
-    const bool is_known = comm != process.communicators.end() && comm->second.members_known;
-    return is_known && process.rank() >= 0 ? &comm->second : nullptr;
-  }
-
- private:
-  CounterPeers peers_;
-};
-
 class Builder {
  public:
-  explicit Builder(const std::vector<CounterSnapshot>& job) : job_(job), naming_(job) {}
+  Builder(const std::vector<CounterSnapshot>& job, const CountedSides& sides)
+      : job_(job), sides_(sides) {}
 
   CounterMatrix build() {
-    for (const CounterSnapshot& process : job_) {
-      matrix_.ranks = std::max(matrix_.ranks, process.page.world_size);
-      for (const auto& [key, total] : process.rows) add(process, key, total);
-    }
-    for (const auto& cells : matrix_.cells) {
-      for (const auto& [pair, cell] : cells) {
-        matrix_.ranks = std::max({matrix_.ranks, pair.first + 1, pair.second + 1});
-      }
+    for (std::size_t process = 0; process < job_.size(); ++process) {
+      for (const auto& [key, total] : job_[process].rows) add(process, key, total);
     }
     return std::move(matrix_);
   }
 
  private:
-  void add(const CounterSnapshot& process, CounterKey key, const CounterTotal& total) {
+  void add(std::size_t process, CounterKey key, const CounterTotal& total) {
     const auto which = class_of(kind_of(key));
     if (!which) return;
-    const auto number = static_cast<std::size_t>(*which);
+    auto& cells = matrix_.cells[static_cast<std::size_t>(*which)];
+    const CountedSide self = sides_.of(process);
     if (kind_of(key) == CounterKind::collective_each) {
-      add_each(process, key, total);
+      for (const CountedSide& member : sides_.others(process, subject_of(key))) {
+        cells[{self, member}].total += total;
+      }
       return;
     }
-    const auto peer = naming_.peer(process, key);
-    if (!peer) {
-      matrix_.unknown[number] += total;
-      return;
-    }
-    CounterCell& cell = matrix_.cells[number][{process.rank(), *peer}];
+    CounterCell& cell = cells[{self, sides_.peer(process, subject_of(key))}];
     cell.total += total;
     cell.bins[bin_of(key)] += total.messages;
   }
 
-  void add_each(const CounterSnapshot& process, CounterKey key, const CounterTotal& total) {
-    const auto class_number = static_cast<std::size_t>(CounterClass::collective);
-    const CountedCommunicator* comm = Naming::members(process, key);
-    if (comm == nullptr) {
-      matrix_.unknown[class_number] += total;
-      return;
-    }
-    for (const std::int32_t member : comm->others(process.rank())) {
-      matrix_.cells[class_number][{process.rank(), member}].total += total;
-    }
-  }
-
   const std::vector<CounterSnapshot>& job_;
-  Naming naming_;
+  const CountedSides& sides_;
   CounterMatrix matrix_;
 };
 
@@ -108,32 +69,78 @@ std::string_view name_of(CounterClass which) {
   return kNames[static_cast<std::size_t>(which)];
 }
 
-CounterMatrix matrix_of(const std::vector<CounterSnapshot>& job) { return Builder(job).build(); }
+CounterMatrix matrix_of(const std::vector<CounterSnapshot>& job, const CountedSides& sides) {
+  return Builder(job, sides).build();
+}
 
 std::uint64_t unnamed_messages(const std::vector<CounterSnapshot>& job) {
-  const Naming naming(job);
+  const CountedSides sides(job);
   std::uint64_t sum = 0;
-  for (const CounterSnapshot& process : job) {
-    for (const auto& [key, total] : process.rows) {
+  for (std::size_t process = 0; process < job.size(); ++process) {
+    for (const auto& [key, total] : job[process].rows) {
       if (!class_of(kind_of(key))) continue;
       const bool is_named = kind_of(key) == CounterKind::collective_each
-                                ? Naming::members(process, key) != nullptr
-                                : naming.peer(process, key).has_value();
+                                ? sides.knows_members(process, subject_of(key))
+                                : sides.peer(process, subject_of(key)).is_known();
       if (!is_named) sum += total.messages;
     }
   }
   return sum;
 }
 
-std::vector<std::vector<double>> square_of(const CounterMatrix& matrix,
+SideNumbers::SideNumbers(const std::vector<CounterSnapshot>& job, const CountedSides& sides,
+                         const CounterMatrix& matrix) {
+  std::set<CountedSide> all;
+  for (std::size_t process = 0; process < job.size(); ++process) {
+    const CountedSide self = sides.of(process);
+    if (self.rank >= 0) all.insert(self);
+    if (sides.world_of(self) == 0) size_ = std::max(size_, job[process].page.world_size);
+  }
+  for (const auto& cells : matrix.cells) {
+    for (const auto& [pair, cell] : cells) all.merge(std::set{pair.first, pair.second});
+  }
+  all.erase(CountedSide{});
+  const auto give = [&](const CountedSide& side, std::int32_t number) {
+    numbers_.emplace(side, number);
+    if (side.process >= 0) processes_.emplace(number, static_cast<std::size_t>(side.process));
+    if (side.rank != number) renumbered_.emplace(number, side);
+    size_ = std::max(size_, number + 1);
+  };
+  // By world, then as sides are ordered: one without a rank is of no world.
+  std::vector<CountedSide> others;
+  std::set<std::int32_t> taken;
+  for (const CountedSide& side : all) {
+    const bool is_first = side.rank >= 0 && sides.world_of(side) <= 0;
+    if (is_first && taken.insert(side.rank).second) {
+      give(side, side.rank);
+    } else {
+      others.push_back(side);
+    }
+  }
+  const auto world_of = [&](const CountedSide& side) {
+    return side.rank >= 0 ? sides.world_of(side) : INT32_MAX;
+  };
+  std::stable_sort(others.begin(), others.end(), [&](const CountedSide& a, const CountedSide& b) {
+    return world_of(a) < world_of(b);
+  });
+  for (const CountedSide& side : others) give(side, size_);
+}
+
+std::optional<std::int32_t> SideNumbers::find(const CountedSide& side) const {
+  const auto found = numbers_.find(side);
+  return found != numbers_.end() ? std::optional(found->second) : std::nullopt;
+}
+
+std::vector<std::vector<double>> square_of(const CounterMatrix& matrix, const SideNumbers& numbers,
                                            const std::vector<CounterClass>& classes, MatrixOf what,
                                            bool symmetric) {
-  const auto size = static_cast<std::size_t>(std::max(matrix.ranks, 0));
+  const auto size = static_cast<std::size_t>(numbers.size());
   std::vector<std::vector<double>> messages(size, std::vector<double>(size)), bytes = messages;
   for (const CounterClass which : classes) {
     for (const auto& [pair, cell] : matrix.of(which)) {
-      const auto from = static_cast<std::size_t>(pair.first);
-      const auto to = static_cast<std::size_t>(pair.second);
+      if (!pair.second.is_known()) continue;
+      const auto from = static_cast<std::size_t>(numbers.of(pair.first));
+      const auto to = static_cast<std::size_t>(numbers.of(pair.second));
       messages[from][to] += static_cast<double>(cell.total.messages);
       bytes[from][to] += static_cast<double>(cell.total.bytes);
     }

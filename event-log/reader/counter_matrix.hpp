@@ -1,5 +1,5 @@
-// What the processes of a job sent to each other, summed from their counters: by class, sender and
-// peer, all ranks in MPI_COMM_WORLD. For offline code.
+// What the processes of a job sent to each other, summed from their counters: by class, who counted
+// it, and the peer. For offline code.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "event-log/reader/counted_sides.hpp"
 #include "event-log/reader/counter_file.hpp"
 
 namespace uctrace::log {
@@ -27,8 +28,8 @@ inline constexpr std::size_t kCounterClasses = 5;
 std::optional<CounterClass> class_of(CounterKind kind);
 std::string_view name_of(CounterClass which);  // "external", "one-sided-sent", ...
 
-using RankPair = std::pair<std::int32_t, std::int32_t>;  // who counted, and the peer
-using SizeBins = std::array<std::uint64_t, kSizeBins>;   // messages
+using SidePair = std::pair<CountedSide, CountedSide>;   // who counted, and the peer
+using SizeBins = std::array<std::uint64_t, kSizeBins>;  // messages
 
 struct CounterCell {
   CounterTotal total;
@@ -36,25 +37,48 @@ struct CounterCell {
 };
 
 struct CounterMatrix {
-  std::array<std::map<RankPair, CounterCell>, kCounterClasses> cells;
-  // What is about nobody that could be named, or was counted by a process without a rank.
-  std::array<CounterTotal, kCounterClasses> unknown{};
-  std::int32_t ranks = 0;  // one more than the greatest there is, and at least the world's size
+  std::array<std::map<SidePair, CounterCell>, kCounterClasses> cells;
 
-  const std::map<RankPair, CounterCell>& of(CounterClass which) const {
+  const std::map<SidePair, CounterCell>& of(CounterClass which) const {
     return cells[static_cast<std::size_t>(which)];
   }
 };
 
-CounterMatrix matrix_of(const std::vector<CounterSnapshot>& job);
+// The peer of what could not be named is nobody. What a collective call means for each member of a
+// communicator whose members are not known is there once.
+CounterMatrix matrix_of(const std::vector<CounterSnapshot>& job, const CountedSides& sides);
 
-// The messages of CounterMatrix::unknown, all classes, without making the matrix, which has a cell
-// for each pair of ranks that a collective call joins.
+// The messages whose peer is nobody, all classes, without making the matrix, which has a cell for
+// each pair that a collective call joins.
 std::uint64_t unnamed_messages(const std::vector<CounterSnapshot>& job);
 
-// A square of numbers, row by row: of the class, or of several added.
+// The sides of a matrix, each with a number, for files that hold no names: the ranks of the first
+// world by their ranks, as many as it has. Behind them come the ranks of later worlds, then
+// processes without a rank, then workers of no process.
+class SideNumbers {
+ public:
+  SideNumbers(const std::vector<CounterSnapshot>& job, const CountedSides& sides,
+              const CounterMatrix& matrix);
+
+  // Of one that the matrix has, or a rank of the job; not of nobody.
+  std::int32_t of(const CountedSide& side) const { return numbers_.at(side); }
+  std::optional<std::int32_t> find(const CountedSide& side) const;
+  std::int32_t size() const { return size_; }  // one more than the greatest number
+  // Processes by their numbers, for whom there are files.
+  const std::map<std::int32_t, std::size_t>& processes() const { return processes_; }
+  // Those of which the number is not the rank, by number.
+  const std::map<std::int32_t, CountedSide>& renumbered() const { return renumbered_; }
+
+ private:
+  std::map<CountedSide, std::int32_t> numbers_;
+  std::map<std::int32_t, std::size_t> processes_;
+  std::map<std::int32_t, CountedSide> renumbered_;
+  std::int32_t size_ = 0;
+};
+
+// A square of numbers, row by row: of the class, or of several added. Exact up to 2^53.
 enum class MatrixOf : std::uint8_t { messages, bytes, average };
-std::vector<std::vector<double>> square_of(const CounterMatrix& matrix,
+std::vector<std::vector<double>> square_of(const CounterMatrix& matrix, const SideNumbers& numbers,
                                            const std::vector<CounterClass>& classes, MatrixOf what,
                                            bool symmetric);
 

@@ -58,6 +58,8 @@ const char* name_of(log::FaultCode code) {
       return "uct_bypassed";
     case log::FaultCode::counters_not_kept:
       return "counters_not_kept";
+    case log::FaultCode::profile_not_written:
+      return "profile_not_written";
     case log::FaultCode::kCount:
       break;
   }

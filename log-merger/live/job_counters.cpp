@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <optional>
+#include <charconv>
+#include <cstddef>
 
 #include "log-merger/live/came_since.hpp"
 #include "log-merger/reports/counter_names.hpp"
@@ -30,19 +30,19 @@ CounterTotal difference(const CounterTotal& now, const CounterTotal& before) {
   return {now.messages - before.messages, now.bytes - before.bytes};
 }
 
-// Lists of members may be damaged, or name processes of other worlds.
-std::int32_t rank_or_nobody(std::int32_t rank) { return rank < 0 ? CountedPair::kNobody : rank; }
+constexpr CountedEnd kFirstNamedEnd = CountedPair::kNobody - 1;
 
-// Without MPI and launcher no process gets a rank.
-bool may_have_ranks(const CounterSnapshot& process) {
-  return process.page.launch_size != 0 || !process.library.empty();
+// It has no rank yet, and MPI_Init may give it one. MPI is named before it makes its workers.
+bool may_get_rank(const Reading& reading, const log::CountedSide& side) {
+  if (side.process < 0 || side.rank >= 0) return false;
+  const auto place = static_cast<std::size_t>(side.process);
+  return !reading.now[place].library.empty() && may_count(reading.processes[place].state);
 }
 
-// A peer whose worker is told later. Of one that is known by a socket address alone, none is.
-bool may_be_named(const CounterSnapshot& process, std::uint64_t subject) {
+// A peer whose worker is told later.
+bool is_to_be_named(const CounterSnapshot& process, std::uint64_t subject) {
   if (subject < log::kNamedPeer || subject == log::kUnknownPeer) return false;
-  const auto peer = process.peers.find(static_cast<std::uint32_t>(subject & (log::kNamedPeer - 1)));
-  return peer == process.peers.end() || peer->second != 0;
+  return !process.peers.contains(static_cast<std::uint32_t>(subject & (log::kNamedPeer - 1)));
 }
 
 // Of what has one.
@@ -66,16 +66,22 @@ void JobCounters::take(const Reading& reading) {
     job_ = reading.job();
     started_ = 0;
     processes_.clear();
+    names_.clear();
+    ends_.clear();
     sums_ = Sums(most_series_);
   }
   waiting_ = {};
-  const log::CounterPeers peers(reading.now);
+  const log::CountedSides sides(reading.now);
   for (std::size_t i = 0; i < reading.now.size(); ++i) {
     const CounterSnapshot& snapshot = reading.now[i];
     const LiveProcess& process = reading.processes[i];
     // One that has ended names nothing any more, and one that has no room for names may not.
     const bool is_final = !may_count(process.state) || snapshot.page.lost_names != 0;
-    take_process({.snapshot = snapshot, .peers = peers, .is_final = is_final},
+    take_process({.reading = reading,
+                  .place = i,
+                  .sides = sides,
+                  .snapshot = snapshot,
+                  .is_final = is_final},
                  processes_[process.number]);
   }
   sums_.pairs.settle();
@@ -117,7 +123,7 @@ void JobCounters::take_process(const Source& from, Process& known) {
       sizes.total += read;
     }
     const CounterTotal came = difference(row.read, row.told);
-    if (came != CounterTotal{} && tell(from, key, came)) row.told = row.read;
+    if (came != CounterTotal{} && tell(from, {key, came, row})) row.told = row.read;
   }
   const std::uint64_t unplaced = came_since(known.unplaced, snapshot.unplaced_messages());
   const std::uint64_t lost_names = came_since(known.lost_names, snapshot.page.lost_names);
@@ -127,102 +133,126 @@ void JobCounters::take_process(const Source& from, Process& known) {
   sums_.lost_names += lost_names;
 }
 
-bool JobCounters::tell(const Source& from, CounterKey key, const CounterTotal& came) {
+bool JobCounters::tell(const Source& from, const Came& came) {
   const CounterSnapshot& snapshot = from.snapshot;
-  const std::uint64_t subject = log::subject_of(key);
+  const std::uint64_t subject = log::subject_of(came.key);
   const auto is_named = [&](const CounterNames& names) {
     return from.is_final || names.contains(static_cast<std::uint32_t>(subject));
   };
-  switch (log::kind_of(key)) {
+  switch (log::kind_of(came.key)) {
     case CounterKind::external:
     case CounterKind::internal:
     case CounterKind::one_sided_sent:
     case CounterKind::one_sided_received:
     case CounterKind::collective:
-      return tell_pair(from, key, came);
+      return tell_pair(from, came);
     case CounterKind::collective_each:
-      return tell_each(from, key, came);
+      return tell_each(from, came);
     case CounterKind::one_to_all:
     case CounterKind::all_to_one:
     case CounterKind::all_to_all:
-      return tell_communicator(from, key, came);
+      return tell_communicator(from, came);
     case CounterKind::interface: {
       if (!is_named(snapshot.interfaces)) return false;
       const CountedOperation of = counted_operation(snapshot, subject);
-      sums_.transports.add({of.transport, of.device, std::string(of.operation)}, came);
+      sums_.transports.add({of.transport, of.device, std::string(of.operation)}, came.total);
       return true;
     }
     case CounterKind::mpi_function:
       if (!is_named(snapshot.functions)) return false;
-      sums_.functions.add({counted_name(snapshot.functions, subject)}, came);
+      sums_.functions.add({counted_name(snapshot.functions, subject)}, came.total);
       return true;
     case CounterKind::gpu:
-      return tell_gpu(from, key, came);
+      return tell_gpu(from, came);
   }
   return true;  // of a kind that a newer uctrace made
 }
 
-bool JobCounters::tell_gpu(const Source& from, CounterKey key, const CounterTotal& came) {
-  const std::uint64_t subject = log::subject_of(key);
+bool JobCounters::tell_gpu(const Source& from, const Came& came) {
+  const std::uint64_t subject = log::subject_of(came.key);
   const auto number = static_cast<std::uint32_t>(subject);
   if (number != 0 && !from.snapshot.gpus.contains(number) && !from.is_final) return false;
   const CountedData of = counted_data(from.snapshot, subject);
   const auto known = [](const std::string& text) { return text.empty() ? kUnknownLabel : text; };
   sums_.gpus.add({from.snapshot.host(), known(of.gpu), known(of.bus), std::string(of.memory),
                   std::string(of.data)},
-                 came);
+                 came.total);
   return true;
 }
 
-bool JobCounters::wait(CounterKey key, const CounterTotal& came) {
-  waiting_[static_cast<std::size_t>(class_of_key(key))] += came;
+bool JobCounters::wait(const Came& came) {
+  waiting_[static_cast<std::size_t>(class_of_key(came.key))] += came.total;
   return false;
 }
 
-bool JobCounters::tell_pair(const Source& from, CounterKey key, const CounterTotal& came) {
-  const std::uint64_t subject = log::subject_of(key);
-  const std::optional<std::int32_t> peer = from.peers.rank_of(from.snapshot, subject);
-  const std::int32_t rank = from.snapshot.rank();
-  const bool may_get_rank = rank < 0 || (!peer && may_be_named(from.snapshot, subject));
-  if (may_get_rank && may_have_ranks(from.snapshot) && !from.is_final) return wait(key, came);
-  sums_.pairs.add({.which = class_of_key(key),
-                   .rank = rank_or_nobody(rank),
-                   .peer = rank_or_nobody(peer.value_or(CountedPair::kNobody))},
-                  came);
+bool JobCounters::tell_pair(const Source& from, const Came& came) {
+  const std::uint64_t subject = log::subject_of(came.key);
+  const log::CountedSide self = from.sides.of(from.place);
+  const log::CountedSide peer = from.sides.peer(from.place, subject);
+  const bool is_new_stranger = peer.worker != 0 && !came.row.saw_stranger;
+  came.row.saw_stranger = peer.worker != 0;
+  if (is_new_stranger && from.reading.counts()) return wait(came);
+  const bool may_be_told_better = may_get_rank(from.reading, self) ||
+                                  may_get_rank(from.reading, peer) ||
+                                  is_to_be_named(from.snapshot, subject);
+  if (may_be_told_better && !from.is_final) return wait(came);
+  sums_.pairs.add(
+      {.which = class_of_key(came.key), .rank = end_of(from, self), .peer = end_of(from, peer)},
+      came.total);
   return true;
 }
 
 // Each other member of the communicator gets as much.
-bool JobCounters::tell_each(const Source& from, CounterKey key, const CounterTotal& came) {
-  const auto& comms = from.snapshot.communicators;
-  const auto comm = comms.find(static_cast<std::uint32_t>(log::subject_of(key)));
-  const std::int32_t rank = from.snapshot.rank();
-  if ((comm == comms.end() || rank < 0) && !from.is_final) return wait(key, came);
-  CountedPair pair = {.which = CounterClass::collective,
-                      .rank = rank_or_nobody(rank),
-                      .peer = CountedPair::kNobody};
-  if (comm == comms.end() || !comm->second.members_known || rank < 0) {
-    sums_.pairs.add(pair, came);
-    return true;
-  }
-  for (const std::int32_t member : comm->second.others(rank)) {
-    pair.peer = rank_or_nobody(member);
-    sums_.pairs.add(pair, came);
+bool JobCounters::tell_each(const Source& from, const Came& came) {
+  const std::uint64_t comm = log::subject_of(came.key);
+  const log::CountedSide self = from.sides.of(from.place);
+  const bool is_named = from.snapshot.communicators.contains(static_cast<std::uint32_t>(comm));
+  if ((!is_named || self.rank < 0) && !from.is_final) return wait(came);
+  CountedPair pair = {.which = CounterClass::collective, .rank = end_of(from, self)};
+  for (const log::CountedSide& member : from.sides.others(from.place, comm)) {
+    pair.peer = end_of(from, member);
+    sums_.pairs.add(pair, came.total);
   }
   return true;
 }
 
-bool JobCounters::tell_communicator(const Source& from, CounterKey key, const CounterTotal& came) {
+CountedEnd JobCounters::end_of(const Source& from, const log::CountedSide& side) {
+  if (!side.is_known()) return CountedPair::kNobody;
+  if (side.process < 0) return end_with_name(from.sides.label(side));
+  const auto place = static_cast<std::size_t>(side.process);
+  Process& process = processes_[from.reading.processes[place].number];
+  if (!process.end) process.end = end_with_name(from.sides.label(side));
+  return *process.end;
+}
+
+CountedEnd JobCounters::end_with_name(const std::string& name) {
+  CountedEnd rank = 0;
+  const char* const end = name.data() + name.size();
+  if (std::from_chars(name.data(), end, rank).ptr == end) return rank;
+  const auto [found, is_new] =
+      ends_.try_emplace(name, kFirstNamedEnd - static_cast<CountedEnd>(names_.size()));
+  if (is_new) names_.push_back(name);
+  return found->second;
+}
+
+std::string JobCounters::name_of(CountedEnd end) const {
+  if (end >= 0) return std::to_string(end);
+  if (end == CountedPair::kOther) return kOtherLabel;
+  if (end == CountedPair::kNobody) return kUnknownLabel;
+  return names_[static_cast<std::size_t>(kFirstNamedEnd - end)];
+}
+
+bool JobCounters::tell_communicator(const Source& from, const Came& came) {
   const auto& comms = from.snapshot.communicators;
-  const auto comm = comms.find(static_cast<std::uint32_t>(log::subject_of(key)));
+  const auto comm = comms.find(static_cast<std::uint32_t>(log::subject_of(came.key)));
   const bool is_known = comm != comms.end();
   if (!is_known && !from.is_final) return false;
   // The number of one without a name means another one in each process.
   const bool has_name = is_known && !comm->second.label.empty();
   sums_.communicators.add({has_name ? comm->second.label : kUnnamedCommunicator,
                            is_known ? fmt::format("{}", comm->second.size) : kUnknownLabel,
-                           std::string(collective_name(log::kind_of(key)))},
-                          came);
+                           std::string(collective_name(log::kind_of(came.key)))},
+                          came.total);
   return true;
 }
 

@@ -7,7 +7,8 @@
 // What each process counted since its reading before (modulo 2^64) is added to the sums of the
 // labels that it has now. So a name that comes later takes nothing away from a sum. What has no
 // name or rank yet waits for it, until its process has ended: it is in no sum of these labels until
-// then.
+// then. A peer whose worker no process has waits for the next reading: a worker is named in the
+// file of its process before anybody can connect to it, so that one is a stranger.
 #pragma once
 
 #include <array>
@@ -16,22 +17,26 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "event-log/reader/counted_sides.hpp"
 #include "event-log/reader/counter_matrix.hpp"
 #include "log-merger/live/limited_series.hpp"
 #include "log-merger/live/live_folder.hpp"
 
 namespace uctrace::live {
 
+// An end of a pair is a rank, or below kNobody what JobCounters::name_of() knows the words for.
+using CountedEnd = std::int32_t;
 struct CountedPair {
   log::CounterClass which = log::CounterClass::external;
-  std::int32_t rank = kOther, peer = kOther;
+  CountedEnd rank = kOther, peer = kOther;
 
-  static constexpr std::int32_t kOther = -1;   // of all pairs that are not told by themselves
-  static constexpr std::int32_t kNobody = -2;  // who has no rank, and will not get one
+  static constexpr CountedEnd kOther = -1;   // of all pairs that are not told by themselves
+  static constexpr CountedEnd kNobody = -2;  // a peer that could not be named
   auto operator<=>(const CountedPair&) const = default;
 };
 using CountedLabels = std::vector<std::string>;
@@ -57,6 +62,7 @@ class JobCounters {
   std::uint64_t started_realtime_ns() const { return started_; }  // the first process; 0: not known
 
   const LimitedSeries<CountedPair>& pairs() const { return sums_.pairs; }
+  std::string name_of(CountedEnd end) const;  // as CountedSides::label(), "other" or "unknown"
   const std::map<log::CounterClass, CountedSizes>& sizes() const { return sums_.sizes; }
   // transport, device, operation
   const LimitedSeries<CountedLabels>& transports() const { return sums_.transports; }
@@ -74,7 +80,7 @@ class JobCounters {
   std::size_t processes_in(ProcessState state) const {
     return states_[static_cast<std::size_t>(state)];
   }
-  std::size_t lagging() const { return lagging_; }  // processes whose file is a copy
+  std::size_t lagging() const { return lagging_; }              // processes whose file is a copy
   std::size_t missing_ranks() const { return missing_ranks_; }  // without counters
 
  private:
@@ -88,33 +94,48 @@ class JobCounters {
   // How far a row of a process was read, and how much of that is in the sums of its labels.
   struct Row {
     log::CounterTotal read, told;
+    bool saw_stranger = false;  // the reading before found no process of the peer's worker
   };
   struct Process {
     std::unordered_map<log::CounterKey, Row> rows;
     std::uint64_t unplaced = 0, lost_names = 0;
+    // As what it was told first: it stays that, also where another world makes its rank ambiguous.
+    std::optional<CountedEnd> end;
   };
 
   // A process while its rows are read.
   struct Source {
+    const Reading& reading;
+    std::size_t place;  // of the process in it
+    const log::CountedSides& sides;
     const log::CounterSnapshot& snapshot;
-    const log::CounterPeers& peers;
     bool is_final;  // it names nothing any more
+  };
+  // What came in one of its rows.
+  struct Came {
+    log::CounterKey key;
+    log::CounterTotal total;
+    Row& row;
   };
 
   void take_process(const Source& from, Process& known);
   void take_states(const Reading& reading);
   // Adds what came to the sums of its labels. False: it has to wait for them.
-  bool tell(const Source& from, log::CounterKey key, const log::CounterTotal& came);
-  bool tell_pair(const Source& from, log::CounterKey key, const log::CounterTotal& came);
-  bool tell_each(const Source& from, log::CounterKey key, const log::CounterTotal& came);
-  bool tell_gpu(const Source& from, log::CounterKey key, const log::CounterTotal& came);
-  bool tell_communicator(const Source& from, log::CounterKey key, const log::CounterTotal& came);
-  bool wait(log::CounterKey key, const log::CounterTotal& came);
+  bool tell(const Source& from, const Came& came);
+  bool tell_pair(const Source& from, const Came& came);
+  bool tell_each(const Source& from, const Came& came);
+  bool tell_gpu(const Source& from, const Came& came);
+  bool tell_communicator(const Source& from, const Came& came);
+  bool wait(const Came& came);
+  CountedEnd end_of(const Source& from, const log::CountedSide& side);
+  CountedEnd end_with_name(const std::string& name);
 
   const std::size_t most_series_;
   std::string job_;
   std::uint64_t started_ = 0;
   std::unordered_map<std::uint64_t, Process> processes_;  // by LiveProcess::number
+  std::vector<std::string> names_;                        // of ends that are no ranks
+  std::unordered_map<std::string, CountedEnd> ends_;      // by these names
   Sums sums_;
   ByClass waiting_{};
   std::array<std::size_t, std::size(kProcessStates)> states_{};

@@ -21,11 +21,6 @@ constexpr std::size_t kBuckets = 41;
 // Prometheus has a label `job` of its own, and would rename ours.
 constexpr std::string_view kJobLabel = "job_id";
 
-std::string rank_text(std::int32_t rank) {
-  if (rank == CountedPair::kOther) return kOtherLabel;
-  return rank < 0 ? kUnknownLabel : fmt::format("{}", rank);
-}
-
 class Builder {
  public:
   explicit Builder(const JobCounters& counters) : counters_(counters) {}
@@ -112,12 +107,12 @@ class Builder {
     add_totals(
         counters_.pairs(),
         {.name = "uctrace_messages",
-         .help = "Messages by class, by rank that counted them, and by its peer."},
+         .help = "Messages by class, by the rank or process that counted them, and by its peer."},
         {.name = "uctrace_payload_bytes", .unit = "bytes", .help = "Payload of these messages."},
         [&](const CountedPair& pair) {
           return labels({{"class", std::string(log::name_of(pair.which))},
-                         {"rank", rank_text(pair.rank)},
-                         {"peer", rank_text(pair.peer)}});
+                         {"rank", counters_.name_of(pair.rank)},
+                         {"peer", counters_.name_of(pair.peer)}});
         });
   }
 
@@ -164,8 +159,8 @@ class Builder {
     }
     add_family(MetricType::gauge,
                {.name = "uctrace_waiting_messages",
-                .help = "Messages that are in uctrace_messages once the ranks of both ends are "
-                        "known, or their process has ended."})
+                .help = "Messages that are in uctrace_messages once both ends can be named, or "
+                        "their process has ended."})
         .samples = std::move(messages.samples);
     add_family(MetricType::gauge, {.name = "uctrace_waiting_payload_bytes",
                                    .unit = "bytes",

@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include "log-merger/reports/counter_names.hpp"
+
 namespace uctrace::live {
 namespace {
 
@@ -85,20 +87,23 @@ Table processes_table(const Reading& reading) {
                           {"pid", "pid", Unit::count},
                           {"state", "state"},
                           {"lag_s", "lags s", Unit::count, true},
+                          {"unplaced", "unplaced", Unit::count, true},
+                          {"lost_names", "lost names", Unit::count, true},
                           {"operations_per_s", "operations/s", Unit::count},
                           {"bytes_per_s", "bytes/s", Unit::count},
                           {"operations", "operations", Unit::count, true},
                           {"bytes", "bytes", Unit::bytes}},
               .rows = {}};
+  const log::CountedSides sides(reading.now);
   for (std::size_t i = 0; i < reading.now.size(); ++i) {
     const CounterSnapshot& snapshot = reading.now[i];
     const LiveProcess& process = reading.processes[i];
     const CounterTotal now = handed_to_uct(snapshot.rows);
     const CounterTotal before = process.base == Base::same ? now : handed_to_uct(process.before);
     table.rows.push_back(
-        {snapshot.rank() < 0 ? Cell() : Cell(static_cast<std::uint64_t>(snapshot.rank())),
-         Cell(snapshot.host()), Cell(std::uint64_t{snapshot.page.pid}),
+        {rank_cell(sides.of(i)), Cell(snapshot.host()), Cell(std::uint64_t{snapshot.page.pid}),
          Cell(std::string(name_of(process.state))), Cell(std::uint64_t{process.is_copy}),
+         Cell(snapshot.unplaced_messages()), Cell(snapshot.page.lost_names),
          Cell(rate(now.messages, before.messages, reading.seconds)),
          Cell(rate(now.bytes, before.bytes, reading.seconds)), Cell(now.messages),
          Cell(now.bytes)});

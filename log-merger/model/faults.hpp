@@ -11,7 +11,8 @@ constexpr bool loses_nothing(log::FaultCode code) {
          code == log::FaultCode::clock_not_measured || code == log::FaultCode::gpu_query_failed ||
          code == log::FaultCode::gpu_events_refused ||
          code == log::FaultCode::gpu_history_refused ||
-         code == log::FaultCode::topology_not_taken || code == log::FaultCode::counters_not_kept;
+         code == log::FaultCode::topology_not_taken || code == log::FaultCode::counters_not_kept ||
+         code == log::FaultCode::profile_not_written;
 }
 
 // True of those that tell of a library that was used, or may have been, and of which nothing, or

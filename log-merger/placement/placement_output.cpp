@@ -89,6 +89,11 @@ std::string verdict(const PlacementPlan& plan) {
 
 std::vector<std::string> remarks(const PlacementPlan& plan) {
   std::vector<std::string> lines;
+  if (plan.is_of_counters) {
+    lines.emplace_back(
+        "from the counters, because no message was recorded; if MPI sends messages for a one-sided "
+        "operation, these count and the operation counts, too");
+  }
   if (plan.left_out != 0) {
     lines.push_back(fmt::format("left out: {}, of which an end is no rank of the first world",
                                 format_cell(Cell{plan.left_out}, unit_of(plan.by))));
@@ -131,6 +136,7 @@ void write_json(std::ostream& out, const Run& run, const PlacementPlan& plan,
       {"schema", kInfoSchema},
       {"run", run.run_id},
       {"by", name_of(plan.by)},
+      {"of", plan.is_of_counters ? "counters" : "messages"},
       {"verdict", plan.keep ? "keep" : "move"},
       {"gain_percent", percent(plan.gain)},
       {"total", plan.total},

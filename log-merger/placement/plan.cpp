@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "event-log/reader/error.hpp"
+#include "log-merger/live/live_folder.hpp"
 #include "log-merger/placement/scotch.hpp"
 #include "placement/partition.hpp"
 #include "placement/propose.hpp"
@@ -38,6 +39,17 @@ std::optional<NodeShape> recorded_shape(const fs::path& folder, const std::strin
   return std::nullopt;
 }
 
+// Of a run without messages.
+std::vector<log::CounterSnapshot> counters_of(const RowSource& source, const fs::path& folder) {
+  if (source.count<Message>() != 0) return {};
+  const std::string& run_id = source.run().run_id;
+  const std::string key = run_id.substr(0, run_id.rfind('@'));
+  live::LiveFolder jobs(folder, {.job = key});
+  jobs.read();
+  const live::Reading* job = jobs.job(key);
+  return job != nullptr ? job->now : std::vector<log::CounterSnapshot>();
+}
+
 class Planner {
  public:
   Planner(const RankMatrix& matrix, const fs::path& folder, const PlacementWish& wish)
@@ -48,6 +60,7 @@ class Planner {
     plan_.machine.costs = wish_.costs;
     plan_.total = matrix_.affinity.total();
     plan_.left_out = matrix_.left_out;
+    plan_.is_of_counters = matrix_.is_of_counters;
     make_nodes();
     for (std::uint32_t node = 0; node < plan_.nodes.size(); ++node) add_slots(node);
     compare();
@@ -146,7 +159,7 @@ class Planner {
 
 PlacementPlan make_plan(const RowSource& source, const std::filesystem::path& folder,
                         const PlacementWish& wish) {
-  const RankMatrix matrix = rank_matrix(source, wish.by);
+  const RankMatrix matrix = rank_matrix(source, wish.by, counters_of(source, folder));
   return Planner(matrix, folder, wish).make();
 }
 

@@ -40,14 +40,16 @@ struct PlacementPlan {
   std::uint64_t total = 0, left_out = 0;
   double gain = 0;  // of `proposed` over `now`, 0 to 1
   bool keep = true;
-  bool by_scotch = false;  // SCOTCH was asked, too
+  bool by_scotch = false;       // SCOTCH was asked, too
+  bool is_of_counters = false;  // and not of recorded messages
 
   const Candidate& now() const { return candidates.front(); }
   const Candidate& proposed() const { return candidates.back(); }
   const PlannedNode& node_of(std::uint32_t slot) const { return nodes[machine.slots[slot].node]; }
 };
 
-// `folder`: of the data, in which topologies of nodes may lie.
+// `folder`: of the data, in which topologies of nodes may lie, and the counters of a run that has
+// no messages.
 PlacementPlan make_plan(const RowSource& source, const std::filesystem::path& folder,
                         const PlacementWish& wish);
 

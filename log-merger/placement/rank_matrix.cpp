@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <utility>
 
+#include "event-log/reader/counter_matrix.hpp"
 #include "event-log/reader/error.hpp"
 #include "log-merger/summaries/filter.hpp"
 #include "log-merger/summaries/traffic.hpp"
@@ -75,6 +77,72 @@ class Collector {
   std::vector<placement::Pair> pairs_;
 };
 
+void collect_waits(const RowSource& source, Collector& collector) {
+  const Wanted<Wait> wanted{&Wait::kind, &Wait::process, &Wait::cause_process, &Wait::ns};
+  for_each_row(source, wanted, [&](const Wait& wait, std::size_t) {
+    if (!is_in_totals(wait.kind) || wait.ns <= 0) return;
+    collector.add(static_cast<std::int32_t>(wait.process), wait.cause_process,
+                  static_cast<std::uint64_t>(wait.ns));
+  });
+}
+
+void collect_messages(const RowSource& source, PlacementBy by, Collector& collector) {
+  using M = Message;
+  const Wanted<M> wanted{&M::src_process, &M::dst_process, &M::bytes};
+  for_each_traffic(source, Filter(source, {}), wanted, {}, [&](const Traffic& traffic) {
+    collector.add(traffic.like.src_process, traffic.like.dst_process,
+                  by == PlacementBy::bytes ? traffic.bytes : traffic.messages);
+  });
+}
+
+// Where in the run a counted process is, by its host and pid; -1: nowhere. All images of a process
+// (exec) are one.
+class PlacesInRun {
+ public:
+  PlacesInRun(const Run& run, const std::vector<log::CounterSnapshot>& counted)
+      : counted_(counted) {
+    for (std::size_t i = 0; i < run.processes.size(); ++i) {
+      const Process& process = run.processes[i];
+      places_[{run.texts[process.host], process.pid}] = static_cast<std::int32_t>(i);
+    }
+  }
+  std::int32_t of(const log::CountedSide& side) const {
+    if (side.process < 0) return -1;
+    const log::CounterSnapshot& process = counted_[static_cast<std::size_t>(side.process)];
+    const auto found = places_.find({process.host(), process.page.pid});
+    return found != places_.end() ? found->second : -1;
+  }
+
+ private:
+  const std::vector<log::CounterSnapshot>& counted_;
+  std::map<std::pair<std::string, std::uint32_t>, std::int32_t> places_;
+};
+
+// What was sent, and what one-sided operations moved; not what collective calls mean, for that is
+// internal where it was sent.
+void collect_counters(const Run& run, PlacementBy by,
+                      const std::vector<log::CounterSnapshot>& counted, Collector& collector) {
+  if (by == PlacementBy::waits) {
+    refuse("no wait of it was recorded: counters (record --counters) have none",
+           "take --by bytes or messages, or record without --counters");
+  }
+  if (counted.empty()) {
+    refuse("no message of it was recorded, and it has no counters",
+           "record messages, or counters (record --counters)");
+  }
+  const log::CountedSides sides(counted);
+  const log::CounterMatrix matrix = log::matrix_of(counted, sides);
+  const PlacesInRun places(run, counted);
+  for (const log::CounterClass which :
+       {log::CounterClass::external, log::CounterClass::internal, log::CounterClass::one_sided_sent,
+        log::CounterClass::one_sided_received}) {
+    for (const auto& [pair, cell] : matrix.of(which)) {
+      collector.add(places.of(pair.first), places.of(pair.second),
+                    by == PlacementBy::bytes ? cell.total.bytes : cell.total.messages);
+    }
+  }
+}
+
 }  // namespace
 
 const char* name_of(PlacementBy by) {
@@ -83,29 +151,18 @@ const char* name_of(PlacementBy by) {
   return i < std::size(kNames) ? kNames[i] : "?";
 }
 
-RankMatrix rank_matrix(const RowSource& source, PlacementBy by) {
+RankMatrix rank_matrix(const RowSource& source, PlacementBy by,
+                       const std::vector<log::CounterSnapshot>& counted) {
   RankMatrix matrix;
   const std::vector<std::int32_t> ranks = ranks_of(source.run(), matrix.host);
-  const bool has_waits = by == PlacementBy::waits && source.count<Wait>() != 0;
-  if (source.count<Message>() == 0 && !has_waits) {
-    refuse("no message of it was recorded: counters alone (record --counters) are not enough",
-           "record messages: without --counters, or with --counters --trace");
-  }
   Collector collector(ranks, matrix.left_out);
-  if (by == PlacementBy::waits) {
-    const Wanted<Wait> wanted{&Wait::kind, &Wait::process, &Wait::cause_process, &Wait::ns};
-    for_each_row(source, wanted, [&](const Wait& wait, std::size_t) {
-      if (!is_in_totals(wait.kind) || wait.ns <= 0) return;
-      collector.add(static_cast<std::int32_t>(wait.process), wait.cause_process,
-                    static_cast<std::uint64_t>(wait.ns));
-    });
-  } else {
-    using M = Message;
-    const Wanted<M> wanted{&M::src_process, &M::dst_process, &M::bytes};
-    for_each_traffic(source, Filter(source, {}), wanted, {}, [&](const Traffic& traffic) {
-      collector.add(traffic.like.src_process, traffic.like.dst_process,
-                    by == PlacementBy::bytes ? traffic.bytes : traffic.messages);
-    });
+  if (by == PlacementBy::waits && source.count<Wait>() != 0) {
+    collect_waits(source, collector);
+  } else if (source.count<Message>() == 0) {
+    collect_counters(source.run(), by, counted, collector);
+    matrix.is_of_counters = true;
+  } else if (by != PlacementBy::waits) {
+    collect_messages(source, by, collector);
   }
   matrix.affinity = placement::Affinity(matrix.host.size(), collector.take());
   return matrix;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "event-log/reader/counter_file.hpp"
 #include "log-merger/row-source/row_source.hpp"
 #include "placement/affinity.hpp"
 
@@ -20,9 +21,13 @@ struct RankMatrix {
   std::vector<std::string> host;  // of each rank
   placement::Affinity affinity{0, {}};
   std::uint64_t left_out = 0;  // weight with an end that is no rank of this world
+  bool is_of_counters = false;
 };
 
-// Of the first world of the run. Throws Error where it has none, or a rank of it left no log.
-RankMatrix rank_matrix(const RowSource& source, PlacementBy by);
+// Of the first world of the run. A run without messages is one of counters alone: `counted` is what
+// its processes counted then (may be empty). Throws Error where there is no world, a rank of it
+// left no log, or nothing says what it has to do with the others.
+RankMatrix rank_matrix(const RowSource& source, PlacementBy by,
+                       const std::vector<log::CounterSnapshot>& counted);
 
 }  // namespace uctrace

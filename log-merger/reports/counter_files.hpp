@@ -11,12 +11,13 @@
 
 namespace uctrace {
 
-// The profile of one rank, from its processes in `job`.
-void write_prof(std::ostream& out, const std::vector<log::CounterSnapshot>& job,
-                const log::CounterMatrix& matrix, std::int32_t rank);
+// These files hold numbers where the tables have names (log::SideNumbers). Where not all numbers
+// are ranks, PREFIX.numbers.tsv (FILE.numbers.tsv) beside them tells which numbers are whose: a
+// line each, the number and the name.
+//
+// A file of the same kind that lies there is replaced, any other one is an Error.
 
-// PREFIX.RANK.prof for each rank. A file there that is a profile is replaced, any other one is an
-// Error. Returns how many.
+// PREFIX.NUMBER.prof for each process with a number. Returns how many.
 std::size_t write_profs(const std::filesystem::path& prefix,
                         const std::vector<log::CounterSnapshot>& job);
 // All of them, one after the other, in one file.
@@ -27,6 +28,7 @@ void write_gathered(const std::filesystem::path& file,
 // and for all of them: what Open MPI's profile2mat.pl makes, which are symmetric; else
 // PREFIX_directed_..., with the sender's row and the receiver's column. Returns their names.
 std::vector<std::string> write_matrices(const std::filesystem::path& prefix,
-                                        const log::CounterMatrix& matrix, bool symmetric);
+                                        const std::vector<log::CounterSnapshot>& job,
+                                        bool symmetric);
 
 }  // namespace uctrace

@@ -15,6 +15,17 @@ std::string counted_name(const CounterNames& names, std::uint64_t number) {
   return found != names.end() ? found->second : fmt::format("#{}", number);
 }
 
+Cell rank_cell(const log::CountedSide& side) {
+  return side.rank < 0 ? Cell() : Cell(static_cast<std::uint64_t>(side.rank));
+}
+
+Cell side_cell(const log::CountedSides& sides, const log::CountedSide& side) {
+  const std::string label = sides.label(side);
+  if (label.empty()) return {};
+  const bool is_rank = label.find_first_not_of("0123456789") == std::string::npos;
+  return is_rank ? rank_cell(side) : Cell(label);
+}
+
 CountedOperation counted_operation(const log::CounterSnapshot& process, std::uint64_t subject) {
   const std::string name = counted_name(process.interfaces, counted_interface(subject));
   const std::size_t slash = name.find('/');

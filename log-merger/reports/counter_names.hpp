@@ -6,7 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "event-log/reader/counted_sides.hpp"
 #include "event-log/reader/counter_file.hpp"
+#include "log-merger/reports/table.hpp"
 
 namespace uctrace {
 
@@ -14,6 +16,11 @@ using CounterNames = std::map<std::uint32_t, std::string>;
 
 // "#N" where the file has no name for N.
 std::string counted_name(const CounterNames& names, std::uint64_t number);
+
+// Its rank as a number where that tells it, else the words that do; null for nobody.
+Cell side_cell(const log::CountedSides& sides, const log::CountedSide& side);
+// Its rank, beside columns that tell its process; null without one.
+Cell rank_cell(const log::CountedSide& side);
 
 // Of a row of kind `interface`.
 struct CountedOperation {

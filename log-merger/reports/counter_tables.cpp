@@ -17,32 +17,25 @@ using log::CounterSnapshot;
 using log::CounterTotal;
 using Job = std::vector<CounterSnapshot>;
 
-Cell rank_cell(std::int32_t rank) {
-  return rank < 0 ? Cell() : Cell(static_cast<std::uint64_t>(rank));
-}
-
 const Column kMessages = {"messages", "messages", Unit::count};
 const Column kBytes = {"bytes", "bytes", Unit::bytes};
 
 Table pairs(const Job& job) {
   Table table{.key = "pairs",
-              .title = "By class and rank pair (who sent -> peer)",
+              .title = "By class and rank pair (who counted -> peer)",
               .columns = {{"class", "class"},
                           {"rank", "rank", Unit::count},
                           {"peer", "peer", Unit::count},
                           kMessages,
                           kBytes},
               .rows = {}};
-  const log::CounterMatrix matrix = log::matrix_of(job);
+  const log::CountedSides sides(job);
+  const log::CounterMatrix matrix = log::matrix_of(job, sides);
   for (std::size_t i = 0; i < log::kCounterClasses; ++i) {
     const std::string name(log::name_of(static_cast<CounterClass>(i)));
     for (const auto& [pair, cell] : matrix.cells[i]) {
-      table.rows.push_back({Cell(name), rank_cell(pair.first), rank_cell(pair.second),
+      table.rows.push_back({Cell(name), side_cell(sides, pair.first), side_cell(sides, pair.second),
                             Cell(cell.total.messages), Cell(cell.total.bytes)});
-    }
-    if (matrix.unknown[i].messages != 0) {
-      table.rows.push_back({Cell(name), Cell(), Cell(), Cell(matrix.unknown[i].messages),
-                            Cell(matrix.unknown[i].bytes)});
     }
   }
   return table;
@@ -181,7 +174,9 @@ Table communicators(const Job& job) {
                           {"calls", "calls", Unit::count},
                           kBytes},
               .rows = {}};
-  for (const CounterSnapshot& process : job) {
+  const log::CountedSides sides(job);
+  for (std::size_t i = 0; i < job.size(); ++i) {
+    const CounterSnapshot& process = job[i];
     std::map<std::pair<std::uint64_t, CounterKind>, CounterTotal> sums;
     for (const auto& [key, total] : process.rows) {
       const CounterKind kind = log::kind_of(key);
@@ -192,7 +187,7 @@ Table communicators(const Job& job) {
       const auto comm = process.communicators.find(static_cast<std::uint32_t>(of.first));
       const bool known = comm != process.communicators.end();
       table.rows.push_back(
-          {rank_cell(process.rank()),
+          {side_cell(sides, sides.of(i)),
            known && !comm->second.label.empty() ? Cell(comm->second.label)
                                                 : Cell(fmt::format("#{}", of.first)),
            known ? Cell(std::uint64_t{comm->second.size}) : Cell(),
@@ -214,8 +209,10 @@ Table processes(const Job& job) {
                           {"unplaced", "unplaced", Unit::count},
                           {"lost_names", "lost names", Unit::count}},
               .rows = {}};
-  for (const CounterSnapshot& process : job) {
-    table.rows.push_back({rank_cell(process.rank()), Cell(process.host()),
+  const log::CountedSides sides(job);
+  for (std::size_t i = 0; i < job.size(); ++i) {
+    const CounterSnapshot& process = job[i];
+    table.rows.push_back({rank_cell(sides.of(i)), Cell(process.host()),
                           Cell(std::uint64_t{process.page.pid}),
                           Cell(std::string(process.page.closed != 0 ? "yes" : "no")),
                           Cell(process.row_count), Cell(process.file_bytes),

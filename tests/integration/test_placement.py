@@ -2,8 +2,11 @@
 job on two hosts of which the cable then carries less, by what the model said."""
 
 import json
+import os
+import re
 
-from harness import BUILD_ROOT, TOOL, check, check_equal, run_test, run_well, scratch
+from counter_files import counters
+from harness import BUILD_ROOT, TOOL, Skip, check, check_equal, run_test, run_well, scratch
 from mpi_jobs import MPIS
 from recordings import Recording, record_command, record_well
 from two_host_jobs import open_mpi
@@ -64,6 +67,57 @@ def model_is_of_the_messages(name):
         check(again.status == 125 and "is there already" in again.stderr, f"overwritten: {again}")
         after = {path.name: path.read_text() for path in (folder / "placed").iterdir()}
         check_equal(after, before, "files that were there")
+
+
+def counters_are_enough(name):
+    """A run of counters alone: what was sent, by the program and by MPI for itself."""
+    mpi = MPIS[name]
+    with scratch() as folder:
+        _, recording = record_well(folder / "data", mpi.job("partners", 3, 1), switches=["--counters"])
+        between = [row for row in counters(recording.folder)["pairs"]
+                   if row["class"] in ("external", "internal") and row["rank"] != row["peer"]]
+        for by in ("bytes", "messages"):
+            plan = placement_of(recording, "--by", by)
+            check_equal((plan["of"], plan["total"]), ("counters", sum(row[by] for row in between)), f"matrix by {by}")
+            check_equal(plan["left_out"], 0, "left out")
+        check(plan["total"] >= 4 * mpi.ranks, "less than the program sent")
+        refused = recording.ask("placement", "--by", "waits")
+        check(refused.status == 125 and "no wait of it" in refused.stderr, f"counters have no waits: {refused}")
+        _, recording = record_well(folder / "traced", mpi.job("partners", 3, 1), switches=["--counters", "--trace"])
+        check_equal(placement_of(recording)["of"], "messages", "messages come first")
+        _, recording = record_well(folder / "again", mpi.job("partners", 3, 1), switches=["--counters"])
+        for path in recording.folder.glob("*.counters"):
+            path.unlink()
+        refused = recording.ask("placement")
+        check(refused.status == 125 and "has no counters" in refused.stderr, f"nothing is known: {refused}")
+
+
+# Prints where a rank may run. Launchers start what is no program of MPI as well.
+WHERE = "echo ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} $(sed -n 's/Cpus_allowed_list:[^0-9]*//p' /proc/self/status)"
+
+
+def launchers_place(name):
+    """Each launcher puts the ranks on the cores that its file says."""
+    mpi = MPIS[name]
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("two ranks have one core here")
+    job = mpi.job("partners", 3, 1)
+    job[job.index(mpi.count_option) + 1] = 2
+    with scratch() as folder:
+        _, recording = record_well(folder / "data", job)
+        plan = placement_of(recording, "--write", folder / "placed")
+        use = {file["file"]: file["use"] for file in plan["files"]}
+        check("rankfile" in use, f"cores of this machine are not known: {plan}")
+        for_hydra, binding = use["hosts.hydra"].split(" -bind-to user:")
+        if name == "ompi":
+            words = use["rankfile"].replace("Open MPI: mpirun", mpi.launcher[0]).split()
+        else:
+            words = [mpi.launcher[0], *for_hydra.split()[4:], "-bind-to", f"user:{binding}"]
+        placed = run_well([*words, "sh", "-c", WHERE], cwd=folder / "placed")
+        # A core may have several processors, of which the first is named.
+        found = {rank: re.split("[,-]", where)[0] for rank, where in map(str.split, placed.stdout.splitlines())}
+        check_equal(found, dict(zip("01", binding.split(","))), "where the ranks ran")
 
 
 def bad_input_is_refused():
@@ -128,6 +182,8 @@ def job_reorders_itself(name):
 CASES = {
     "ompi": lambda: model_is_of_the_messages("ompi"),
     "mpich": lambda: model_is_of_the_messages("mpich"),
+    "counters": counters_are_enough,
+    "launchers": launchers_place,
     "refused": bad_input_is_refused,
     "hosts": cable_carries_less,
     "reorder": job_reorders_itself,

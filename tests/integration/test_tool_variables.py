@@ -75,11 +75,25 @@ def without_counters(mpi):
         check_equal(set(result.stdout.splitlines()), {expected}, "with counters")
 
 
+def nowhere(mpi):
+    """A profile that MPI_Finalize should write and cannot: the job lives, and it is said."""
+    with scratch() as folder:
+        job = mpi.job("tool_variables", "nowhere", folder)
+        result, recording = record_well(folder / "data", job, switches=["--counters"])
+        name = f"{folder}/no folder/end"
+        faults = {(fault["fault"], fault["detail"]) for fault in recording.info["faults"]}
+        check_equal(faults, {("profile_not_written", name)}, "faults")
+        words = f"could not write the profile that the program asked for in {mpi.ranks} of {mpi.ranks} processes"
+        check(words in result.stderr and f"{name}: No such file" in result.stderr, f"record does not say it: {result}")
+
+
 def main(mpi, part="truth"):
     if part == "truth":
         truth(MPIS[mpi], ["--counters"])
     elif part == "traced":
         truth(MPIS[mpi], ["--counters", "--trace"])
+    elif part == "nowhere":
+        nowhere(MPIS[mpi])
     elif part == "fortran":
         fortran(MPIS[mpi])
     else:

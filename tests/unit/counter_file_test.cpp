@@ -190,21 +190,6 @@ TEST_CASE("counters: names") {
   CHECK_FALSE(snapshot.communicators.at(2).members_known);
 }
 
-TEST_CASE("counters: a peer is found by its worker") {
-  CounterSnapshot mine, other;
-  mine.page.world_rank = 0;
-  mine.peers[4] = 0xabc;
-  mine.peers[6] = 0xdef;
-  other.page.world_rank = 7;
-  other.workers = {1, 0xabc};
-  const CounterPeers peers({mine, other});
-  CHECK(peers.rank_of(mine, 12) == 12);
-  CHECK(peers.rank_of(mine, kNamedPeer | 4) == 7);
-  CHECK(peers.rank_of(mine, kNamedPeer | 6) == std::nullopt);
-  CHECK(peers.rank_of(mine, kNamedPeer | 5) == std::nullopt);
-  CHECK(peers.rank_of(mine, kUnknownPeer) == std::nullopt);
-}
-
 TEST_CASE("counters: ranks of which there are none are missing") {
   const auto of = [](std::int32_t rank, std::int32_t size) {
     CounterSnapshot process;
@@ -301,11 +286,19 @@ TEST_CASE("counters: a damaged word is never followed out of the file") {
       for (const auto& [number, communicator] : snapshot.communicators) {
         for (const std::int32_t member : communicator.members()) CHECK(member >= 0);
       }
-      const CounterMatrix matrix = matrix_of({snapshot});
+      const std::vector<CounterSnapshot> job = {snapshot};
+      const CountedSides sides(job);
+      const CounterMatrix matrix = matrix_of(job, sides);
+      const SideNumbers numbers(job, sides, matrix);
       for (const auto& cells : matrix.cells) {
-        for (const auto& [pair, cell] : cells) CHECK(std::min(pair.first, pair.second) >= 0);
+        for (const auto& [pair, cell] : cells) {
+          CHECK(numbers.of(pair.first) >= 0);
+          if (pair.second.is_known()) CHECK(numbers.of(pair.second) >= 0);
+        }
       }
-      if (matrix.ranks < 1000) square_of(matrix, {CounterClass::external}, MatrixOf::bytes, true);
+      if (numbers.size() < 1000) {
+        square_of(matrix, numbers, {CounterClass::external}, MatrixOf::bytes, true);
+      }
     } catch (const FileError&) {
       ++refused;
     }

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <map>
 #include <random>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "log-merger/live/metric_families.hpp"
 
@@ -89,22 +91,70 @@ ExactTotal all_of(const LimitedSeries<CountedPair>& pairs) {
   return sum;
 }
 
-TEST_CASE("a program without ranks counts while it runs; a peer without a worker is nobody") {
+TEST_CASE(
+    "processes without ranks are told by name; a stranger is one from the second reading on") {
   Job job;
   job.add(-1, 0);
-  job.add(2, 1);
-  log::CounterSnapshot& alone = job.reading.now[0];
-  alone.library.clear();
-  alone.rows[to_peer(1)] = {3, 300};
-  alone.peers[1] = 77;
-  log::CounterSnapshot& ranked = job.reading.now[1];
-  ranked.rows[to_peer(1)] = {5, 500};
-  ranked.rows[to_peer(2)] = {7, 700};
-  ranked.peers[1] = 0;
-  ranked.peers[2] = 78;
+  job.add(-1, 1);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    log::CounterSnapshot& process = job.reading.now[i];
+    process.library.clear();
+    std::strcpy(process.page.host, "node");
+    process.page.pid = 10 + i;
+    process.workers = {100 + i};
+    process.peers = {{1, 101 - i}, {2, 77}, {3, 0}};
+    process.rows[to_peer(1)] = {3, 300};
+    process.rows[to_peer(2)] = {5, 500};
+    process.rows[to_peer(3)] = {7, 700};
+    process.rows[to_peer(4)] = {9, 900};  // its name is not there yet
+  }
   JobCounters counters(kAll);
   counters.take(job.reading);
-  CHECK(all_of(counters.pairs()).messages == Number{8});  // the worker 78 may yet be told
+  using Named = std::map<std::pair<std::string, std::string>, ExactTotal>;
+  const auto named = [&] {
+    Named found;
+    for (const auto& [pair, total] : counters.pairs().told()) {
+      found[{counters.name_of(pair.rank), counters.name_of(pair.peer)}] += total;
+    }
+    return found;
+  };
+  Named expected = {{{"node:10", "node:11"}, {3, 300}},
+                    {{"node:11", "node:10"}, {3, 300}},
+                    {{"node:10", "unknown"}, {7, 700}},
+                    {{"node:11", "unknown"}, {7, 700}}};
+  CHECK(named() == expected);
+  CHECK(counters.waiting()[1] == ExactTotal{28, 2800});
+  job.reading.now[0].rows[to_peer(2)] = {6, 600};
+  counters.take(job.reading);
+  expected[{"node:10", "worker 0x4d"}] = {6, 600};
+  expected[{"node:11", "worker 0x4d"}] = {5, 500};
+  CHECK(named() == expected);
+  CHECK(counters.waiting()[1] == ExactTotal{18, 1800});
+}
+
+TEST_CASE("a rank stays what it was told as, also where another world has it later") {
+  Job job;
+  job.add(0, 0).rows[to_rank(CounterKind::external, 8, 0)] = {1, 8};
+  JobCounters counters(kAll);
+  counters.take(job.reading);
+  log::CounterSnapshot& spawned = job.add(-1, 1);
+  std::strcpy(spawned.page.host, "node");
+  spawned.page.pid = 20;
+  spawned.page.started_realtime_ns = 5;
+  spawned.rows[to_rank(CounterKind::external, 8, 0)] = {2, 16};
+  job.reading.now[0].rows[to_rank(CounterKind::external, 8, 0)] = {4, 32};
+  counters.take(job.reading);
+  CHECK(counters.waiting()[0] == ExactTotal{2, 16});  // for its rank
+  job.reading.now[1].page.world_rank = 0;
+  counters.take(job.reading);
+  CHECK(counters.waiting() == JobCounters::ByClass{});
+  const CountedPair first = {CounterClass::external, 0, 0};
+  CHECK(counters.pairs().told().at(first) == ExactTotal{4, 32});
+  CHECK(counters.pairs().told().size() == 2);
+  const auto& [pair, total] = *counters.pairs().told().begin();
+  CHECK(counters.name_of(pair.rank) == "0@node:20");
+  CHECK(counters.name_of(pair.peer) == "0@node:20");
+  CHECK(total == ExactTotal{2, 16});
 }
 
 TEST_CASE("sums of a job are those of its increments: across 2^64, older states, lost processes") {
@@ -192,11 +242,13 @@ TEST_CASE("names and ranks that come late: nothing goes down, and in the end all
     }
     counters.take(job.reading);
     check_nothing_went_down(before, sums_in(counters));
-    const log::CounterMatrix matrix = log::matrix_of(job.reading.now);
+    const log::CountedSides sides(job.reading.now);
+    const log::CounterMatrix matrix = log::matrix_of(job.reading.now, sides);
     std::size_t pairs = 0;
     for (const CounterClass which : {CounterClass::external, CounterClass::internal}) {
       for (const auto& [pair, cell] : matrix.of(which)) {
-        const ExactTotal& told = counters.pairs().told().at({which, pair.first, pair.second});
+        const ExactTotal& told =
+            counters.pairs().told().at({which, pair.first.rank, pair.second.rank});
         CHECK(told.messages == cell.total.messages);
         CHECK(told.bytes == cell.total.bytes);
         ++pairs;

@@ -371,7 +371,7 @@ TEST_CASE("start and end of MPI are in no total of calls, nor is what is waited 
     CHECK(percent == doctest::Approx(100));
   }
   SUBCASE("placement by waits") {
-    const RankMatrix matrix = rank_matrix(job.run, PlacementBy::waits);
+    const RankMatrix matrix = rank_matrix(job.run, PlacementBy::waits, {});
     CHECK(matrix.affinity.total() == 15);
   }
 }

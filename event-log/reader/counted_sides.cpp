@@ -1,0 +1,140 @@
+#include "event-log/reader/counted_sides.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <numeric>
+
+namespace uctrace::log {
+namespace {
+
+constexpr std::int32_t as_place(std::size_t index) { return static_cast<std::int32_t>(index); }
+
+// As the launcher counts; -1: it says nothing, or nothing that can be.
+std::int32_t launch_rank_of(const CounterPage& page) {
+  return 0 <= page.launch_rank && page.launch_rank < page.launch_size ? page.launch_rank : -1;
+}
+
+std::string in_hex(std::uint64_t number) {
+  char digits[16];
+  return {digits, std::to_chars(digits, std::end(digits), number, 16).ptr};
+}
+
+}  // namespace
+
+CountedSides::CountedSides(const std::vector<CounterSnapshot>& job)
+    : job_(job), places_(job.size()) {
+  find_worlds();
+  adopt_launch_ranks();
+  for (std::size_t i = 0; i < job.size(); ++i) {
+    if (places_[i].rank >= 0) ++processes_of_rank_[places_[i].rank];
+    for (const std::uint64_t uid : job[i].workers) process_of_worker_.emplace(uid, as_place(i));
+  }
+}
+
+void CountedSides::find_worlds() {
+  std::vector<std::size_t> order(job_.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return job_[a].page.started_realtime_ns < job_[b].page.started_realtime_ns;
+  });
+  using SizeAndTurn = std::pair<std::int32_t, std::size_t>;
+  std::map<SizeAndTurn, std::int32_t> worlds;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> turns;  // by size and rank
+  for (const std::size_t i : order) {
+    const CounterPage& page = job_[i].page;
+    if (page.world_rank < 0) continue;
+    const std::size_t turn = turns[{page.world_size, page.world_rank}]++;
+    const auto [world, is_new] =
+        worlds.try_emplace({page.world_size, turn}, as_place(world_sizes_.size()));
+    if (is_new) world_sizes_.push_back(page.world_size);
+    places_[i] = {page.world_rank, world->second};
+    process_at_.emplace(WorldRank(world->second, page.world_rank), as_place(i));
+  }
+}
+
+void CountedSides::adopt_launch_ranks() {
+  std::map<std::int32_t, std::size_t> claims;
+  const auto claimed = [&](std::size_t i) {
+    return places_[i].rank >= 0 ? places_[i].rank : launch_rank_of(job_[i].page);
+  };
+  for (std::size_t i = 0; i < job_.size(); ++i) ++claims[claimed(i)];
+  for (std::size_t i = 0; i < job_.size(); ++i) {
+    const std::int32_t rank = claimed(i);
+    if (places_[i].rank >= 0 || rank < 0 || claims[rank] != 1) continue;
+    const auto world =
+        std::find(world_sizes_.begin(), world_sizes_.end(), job_[i].page.launch_size);
+    const bool is_there = world != world_sizes_.end();
+    places_[i] = {rank,
+                  is_there ? as_place(static_cast<std::size_t>(world - world_sizes_.begin())) : -1};
+    process_at_.emplace(WorldRank(places_[i].world, rank), as_place(i));
+  }
+}
+
+CountedSide CountedSides::of(std::size_t process) const {
+  return {.rank = places_[process].rank, .process = as_place(process)};
+}
+
+CountedSide CountedSides::member(std::size_t process, std::int32_t rank) const {
+  if (rank < 0) return {};
+  const std::int32_t world = places_[process].world;
+  const auto found = process_at_.find({world, rank});
+  if (found != process_at_.end()) return of(static_cast<std::size_t>(found->second));
+  return {.rank = rank, .world = world};
+}
+
+// nullptr: nobody knows who they are, or which of them the process is.
+const CountedCommunicator* CountedSides::members_of(std::size_t process,
+                                                    std::uint64_t communicator) const {
+  const auto& communicators = job_[process].communicators;
+  const auto found = communicators.find(static_cast<std::uint32_t>(communicator));
+  const bool is_known = found != communicators.end() && found->second.members_known;
+  return is_known && places_[process].rank >= 0 ? &found->second : nullptr;
+}
+
+bool CountedSides::knows_members(std::size_t process, std::uint64_t communicator) const {
+  return members_of(process, communicator) != nullptr;
+}
+
+std::vector<CountedSide> CountedSides::others(std::size_t process,
+                                              std::uint64_t communicator) const {
+  const CountedCommunicator* comm = members_of(process, communicator);
+  if (comm == nullptr) return {CountedSide{}};
+  std::vector<CountedSide> sides;
+  for (const std::int32_t rank : comm->others(places_[process].rank)) {
+    sides.push_back(member(process, rank));
+  }
+  return sides;
+}
+
+CountedSide CountedSides::peer(std::size_t process, std::uint64_t subject) const {
+  if (subject < kNamedPeer) return member(process, static_cast<std::int32_t>(subject));
+  if (subject == kUnknownPeer) return {};
+  const auto& peers = job_[process].peers;
+  const auto uid = peers.find(static_cast<std::uint32_t>(subject & (kNamedPeer - 1)));
+  if (uid == peers.end() || uid->second == 0) return {};
+  const auto found = process_of_worker_.find(uid->second);
+  if (found == process_of_worker_.end()) return {.worker = uid->second};
+  return of(static_cast<std::size_t>(found->second));
+}
+
+std::int32_t CountedSides::world_of(const CountedSide& side) const {
+  return side.process >= 0 ? places_[static_cast<std::size_t>(side.process)].world : side.world;
+}
+
+std::string CountedSides::label(const CountedSide& side) const {
+  const std::string rank = side.rank >= 0 ? std::to_string(side.rank) : "";
+  if (side.process >= 0) {
+    const CounterSnapshot& process = job_[static_cast<std::size_t>(side.process)];
+    if (side.rank >= 0 && processes_of_rank_.at(side.rank) == 1) return rank;
+    const std::string place = process.host() + ':' + std::to_string(process.page.pid);
+    return side.rank >= 0 ? rank + '@' + place : place;
+  }
+  if (side.rank >= 0) {
+    const bool is_clear = world_sizes_.size() <= 1 && !processes_of_rank_.contains(side.rank);
+    return is_clear ? rank : rank + "@unknown";
+  }
+  return side.worker != 0 ? "worker 0x" + in_hex(side.worker) : "";
+}
+
+}  // namespace uctrace::log
