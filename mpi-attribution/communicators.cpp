@@ -6,6 +6,7 @@
 #include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/fork_lock.hpp"
+#include "mpi-attribution/call_record.hpp"
 #include "mpi-attribution/children.hpp"
 #include "mpi-attribution/counted_comms.hpp"
 #include "mpi-attribution/rank_runs.hpp"
@@ -267,6 +268,15 @@ void describe_world(std::uint16_t function) {
     describe_initialised_world(function);
     world_by.store(WorldBy::init, std::memory_order_release);
     __atomic_store_n(&uctrace_mpi_only_counts, log::counts_only(), __ATOMIC_RELAXED);
+  }
+}
+
+void describe_world_of_init() {
+  if (world_by.load(std::memory_order_acquire) == WorldBy::init) return;
+  for (unsigned i = 0; i < uctrace_mpi_function_count; ++i) {
+    if (std::strcmp(uctrace_mpi_functions[i].pmpi_name, "PMPI_Init") != 0) continue;
+    describe(i);
+    describe_world(static_cast<std::uint16_t>(i));
   }
 }
 

@@ -16,6 +16,8 @@ namespace uctrace::mpi {
 // Defines the predefined communicators and the place of the process in MPI_COMM_WORLD, once, if MPI
 // is initialised. `function` is the number of the call that led here.
 void describe_world(std::uint16_t function);
+// The same for who is in no recorded call: another tool's MPI_Init may call it inside ours.
+void describe_world_of_init();
 
 // A program may do without MPI_Init: then each process has its place from the set of processes
 // mpi://WORLD of its first session. open_session() is called once there is a session, and

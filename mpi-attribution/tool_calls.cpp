@@ -3,6 +3,7 @@
 // initialised.
 #include <cstdint>
 
+#include "mpi-attribution/communicators.hpp"
 #include "mpi-attribution/tool_indices.hpp"
 #include "mpi-attribution/tool_monitoring.hpp"
 
@@ -103,8 +104,9 @@ Word uctrace_MPI_T_pvar_get_info(void* original, Word index, Word name, Word nam
   const FoundIndex found = find_index(pvar_indices, library.tools.pvar_get_num, index);
   if (found.error != 0) return refuse(found.error);
   if (found.ours < 0) {
-    return forward(original, found.own, name, name_length, verbosity, of_class, datatype, enumeration,
-                   description, description_length, bound_to, readonly, continuous, atomic);
+    return forward(original, found.own, name, name_length, verbosity, of_class, datatype,
+                   enumeration, description, description_length, bound_to, readonly, continuous,
+                   atomic);
   }
   const PerformanceVariable& variable = performance_variables[found.ours];
   const UctraceFlavour& constants = *library.flavour;
@@ -163,6 +165,7 @@ Word uctrace_MPI_T_pvar_handle_alloc(void* original, Word session, Word index, W
   const FoundIndex found = find_index(pvar_indices, library.tools.pvar_get_num, index);
   if (found.error != 0) return refuse(found.error);
   if (found.ours < 0) return forward(original, session, found.own, object, out, count);
+  if (object != 0) describe_world_of_init();
   const ToolLock held;
   if (!is_known_session(session)) return refuse(library.flavour->t_invalid_session);
   if (out == 0 || count == 0) return refuse(library.flavour->t_invalid);

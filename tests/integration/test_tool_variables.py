@@ -5,7 +5,8 @@ import json
 
 from checks import check_complete
 from counter_files import by_pair, counters, read_prof
-from harness import Skip, check, check_equal, run, run_test, run_well, scratch
+from harness import PROGRAMS, Skip, check, check_equal, run, run_test, run_well, scratch
+from launchers import PRELOADING, write_script
 from mpi_jobs import MPIS
 from recordings import record_well
 
@@ -87,11 +88,34 @@ def nowhere(mpi):
         check(words in result.stderr and f"{name}: No such file" in result.stderr, f"record does not say it: {result}")
 
 
+SENDS = 7  # tests/programs/tooled.c, around a ring
+
+
+def in_a_tools_init(mpi):
+    """Another tool binds a variable inside its MPI_Init, when ours may not have returned."""
+    tool = PROGRAMS / f"variables_tool.{mpi.suffix}.so"
+    if not tool.exists():
+        raise Skip(f"{tool.name} was not built: no compiler of this MPI")
+    expected = [f"variable: {rank} sent {SENDS} to {(rank + 1) % mpi.ranks}" for rank in range(mpi.ranks)]
+    with scratch() as folder:
+        for where, script in PRELOADING.items():
+            for switches in (["--counters"], ["--counters", "--trace"]):
+                *launcher, program = mpi.job("tooled")
+                preloading = write_script(folder / f"{where}.sh", script % tool)
+                data = folder / f"{where} {len(switches)}"
+                result, recording = record_well(data, [*launcher, preloading, program], switches=switches)
+                check_equal(sorted(result.stdout.splitlines()), expected, f"what the tool says {where}, {switches}")
+                if where == "behind" and "--trace" in switches:
+                    check_complete(recording.info, processes=mpi.ranks)
+
+
 def main(mpi, part="truth"):
     if part == "truth":
         truth(MPIS[mpi], ["--counters"])
     elif part == "traced":
         truth(MPIS[mpi], ["--counters", "--trace"])
+    elif part == "tool":
+        in_a_tools_init(MPIS[mpi])
     elif part == "nowhere":
         nowhere(MPIS[mpi])
     elif part == "fortran":
