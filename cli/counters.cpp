@@ -23,10 +23,11 @@ bool writes_files(const CountersCommand& command) {
 }
 
 void write_files(const CountersCommand& command, const std::vector<log::CounterSnapshot>& job) {
-  if (!command.prof.empty()) write_profs(command.prof, job);
-  if (!command.gather.empty()) write_gathered(command.gather, job);
-  if (!command.matrices.empty()) write_matrices(command.matrices, job, true);
-  if (!command.directed.empty()) write_matrices(command.directed, job, false);
+  const CounterExport files(job);
+  if (!command.prof.empty()) files.write_profs(command.prof);
+  if (!command.gather.empty()) files.write_gathered(command.gather);
+  if (!command.matrices.empty()) files.write_matrices(command.matrices, true);
+  if (!command.directed.empty()) files.write_matrices(command.directed, false);
 }
 
 void show(const CountersCommand& command, const std::vector<log::CounterSnapshot>& job) {

@@ -193,16 +193,17 @@ class ProfileWriter {
     if (!command_.prof_every_s || Clock::now() < next_) return;
     next_ = Clock::now() + interval();
     try {
-      write_profs(
-          command_.prof,
-          read_counter_folder(folder_.lease ? folder_.lease->folder(folder_.path) : folder_.path));
+      const auto job =
+          read_counter_folder(folder_.lease ? folder_.lease->folder(folder_.path) : folder_.path);
+      CounterExport(job).write_profs(command_.prof);
     } catch (const std::exception&) {
     }
   }
   void write(const fs::path& folder) const {
     if (command_.prof.empty()) return;
     try {
-      const std::size_t count = write_profs(command_.prof, read_counter_folder(folder));
+      const auto job = read_counter_folder(folder);
+      const std::size_t count = CounterExport(job).write_profs(command_.prof);
       say(fmt::format("{} profile{} written: {}.RANK.prof", count, count == 1 ? "" : "s",
                       command_.prof.string()));
     } catch (const Error& error) {

@@ -272,11 +272,12 @@ void describe_world(std::uint16_t function) {
 }
 
 void describe_world_of_init() {
-  if (world_by.load(std::memory_order_acquire) == WorldBy::init) return;
+  if (world_by.load(std::memory_order_acquire) == WorldBy::init || !is_initialised()) return;
   for (unsigned i = 0; i < uctrace_mpi_function_count; ++i) {
     if (std::strcmp(uctrace_mpi_functions[i].pmpi_name, "PMPI_Init") != 0) continue;
     describe(i);
     describe_world(static_cast<std::uint16_t>(i));
+    return;
   }
 }
 

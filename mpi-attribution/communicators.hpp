@@ -16,7 +16,8 @@ namespace uctrace::mpi {
 // Defines the predefined communicators and the place of the process in MPI_COMM_WORLD, once, if MPI
 // is initialised. `function` is the number of the call that led here.
 void describe_world(std::uint16_t function);
-// The same for who is in no recorded call: another tool's MPI_Init may call it inside ours.
+// The same inside MPI_Init or MPI_Init_thread, of which it says MPI_Init: another tool that wraps
+// them may ask before they return.
 void describe_world_of_init();
 
 // A program may do without MPI_Init: then each process has its place from the set of processes

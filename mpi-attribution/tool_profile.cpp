@@ -167,11 +167,12 @@ bool may_be_written(int fd) {
 std::FILE* open_profile(const char* path) {
   const int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   if (fd < 0) return nullptr;
-  errno = EEXIST;
   std::FILE* file = may_be_written(fd) ? fdopen(fd, "w") : nullptr;
-  const int error = errno;
-  if (file == nullptr) close(fd);
-  errno = error;
+  if (file == nullptr) {
+    const int error = errno != 0 ? errno : EEXIST;
+    close(fd);
+    errno = error;
+  }
   return file;
 }
 
@@ -180,11 +181,13 @@ std::FILE* open_profile(const char* path) {
 bool write_profile(const char* prefix, const CounterCopy& rows) {
   const std::int32_t rank = log::counter_world().rank;
   char path[kVariableText + 32];
-  errno = ENOMEM;
+  errno = rank < 0 ? EINVAL : ENOMEM;
   if (rank < 0 || !rows.is_there()) return false;
   std::snprintf(path, sizeof path, "%s.%d.prof", prefix, rank);
+  errno = 0;
   std::FILE* file = open_profile(path);
   if (file == nullptr) return false;
+  errno = EIO;
   const bool whole = Profile(file, rows).write() && std::ferror(file) == 0;
   return std::fclose(file) == 0 && whole;
 }

@@ -12,7 +12,13 @@ constexpr std::int32_t as_place(std::size_t index) { return static_cast<std::int
 
 // As the launcher counts; -1: it says nothing, or nothing that can be.
 std::int32_t launch_rank_of(const CounterPage& page) {
-  return 0 <= page.launch_rank && page.launch_rank < page.launch_size ? page.launch_rank : -1;
+  const std::int32_t most = std::min(page.launch_size, kMostRanks);
+  return 0 <= page.launch_rank && page.launch_rank < most ? page.launch_rank : -1;
+}
+
+bool was_spawned(const CounterSnapshot& process) {
+  return std::any_of(process.communicators.begin(), process.communicators.end(),
+                     [](const auto& comm) { return comm.second.label == "MPI_COMM_PARENT"; });
 }
 
 std::string in_hex(std::uint64_t number) {
@@ -33,20 +39,25 @@ CountedSides::CountedSides(const std::vector<CounterSnapshot>& job)
 }
 
 void CountedSides::find_worlds() {
-  std::vector<std::size_t> order(job_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < job_.size(); ++i) {
+    if (job_[i].page.world_rank >= 0) order.push_back(i);
+  }
+  // Worlds are numbered as they are met.
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return job_[a].page.started_realtime_ns < job_[b].page.started_realtime_ns;
+    const auto key = [&](std::size_t i) {
+      return std::pair(was_spawned(job_[i]), job_[i].page.started_realtime_ns);
+    };
+    return key(a) < key(b);
   });
-  using SizeAndTurn = std::pair<std::int32_t, std::size_t>;
-  std::map<SizeAndTurn, std::int32_t> worlds;
-  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> turns;  // by size and rank
+  using Kind = std::pair<bool, std::int32_t>;  // spawned, size
+  std::map<std::pair<Kind, std::size_t>, std::int32_t> worlds;
+  std::map<std::pair<Kind, std::int32_t>, std::size_t> turns;  // by rank
   for (const std::size_t i : order) {
     const CounterPage& page = job_[i].page;
-    if (page.world_rank < 0) continue;
-    const std::size_t turn = turns[{page.world_size, page.world_rank}]++;
-    const auto [world, is_new] =
-        worlds.try_emplace({page.world_size, turn}, as_place(world_sizes_.size()));
+    const Kind kind{was_spawned(job_[i]), page.world_size};
+    const std::size_t turn = turns[{kind, page.world_rank}]++;
+    const auto [world, is_new] = worlds.try_emplace({kind, turn}, as_place(world_sizes_.size()));
     if (is_new) world_sizes_.push_back(page.world_size);
     places_[i] = {page.world_rank, world->second};
     process_at_.emplace(WorldRank(world->second, page.world_rank), as_place(i));
@@ -122,18 +133,22 @@ std::int32_t CountedSides::world_of(const CountedSide& side) const {
   return side.process >= 0 ? places_[static_cast<std::size_t>(side.process)].world : side.world;
 }
 
+bool CountedSides::is_told_by_rank(const CountedSide& side) const {
+  if (side.rank < 0) return false;
+  const auto processes = processes_of_rank_.find(side.rank);
+  const std::size_t count = processes != processes_of_rank_.end() ? processes->second : 0;
+  return side.process >= 0 ? count == 1 : count == 0 && world_sizes_.size() <= 1;
+}
+
 std::string CountedSides::label(const CountedSide& side) const {
   const std::string rank = side.rank >= 0 ? std::to_string(side.rank) : "";
+  if (is_told_by_rank(side)) return rank;
   if (side.process >= 0) {
     const CounterSnapshot& process = job_[static_cast<std::size_t>(side.process)];
-    if (side.rank >= 0 && processes_of_rank_.at(side.rank) == 1) return rank;
     const std::string place = process.host() + ':' + std::to_string(process.page.pid);
     return side.rank >= 0 ? rank + '@' + place : place;
   }
-  if (side.rank >= 0) {
-    const bool is_clear = world_sizes_.size() <= 1 && !processes_of_rank_.contains(side.rank);
-    return is_clear ? rank : rank + "@unknown";
-  }
+  if (side.rank >= 0) return rank + "@unknown";
   return side.worker != 0 ? "worker 0x" + in_hex(side.worker) : "";
 }
 

@@ -37,8 +37,10 @@ struct CountedSide {
 };
 
 // A program that MPI_Comm_spawn starts has a world of its own, in which ranks begin with 0 again.
-// No file names a world: worlds of one size have each rank once, and of each rank the first
-// processes to start are taken together, then the second ones.
+// No file names a world. A spawned process has a parent; beyond that, worlds of one size have each
+// rank once: of each rank the first processes to start are taken together, then the second ones, as
+// for a trace (log-merger/peers/worlds.cpp). A rank without counters may so be mixed up with that
+// of another spawned world of the same size.
 class CountedSides {
  public:
   explicit CountedSides(const std::vector<CounterSnapshot>& job);
@@ -54,8 +56,10 @@ class CountedSides {
   // if it is not known who they are.
   std::vector<CountedSide> others(std::size_t process, std::uint64_t communicator) const;
   bool knows_members(std::size_t process, std::uint64_t communicator) const;
-  // Which MPI_COMM_WORLD, in the order in which they started; -1: none.
+  // Which MPI_COMM_WORLD: 0, spawned ones later, each in the order of their start; -1: none.
   std::int32_t world_of(const CountedSide& side) const;
+  // Whether its rank says who it is: no other process of the job has it.
+  bool is_told_by_rank(const CountedSide& side) const;
 
   // The same words as in reports of a trace (log-merger/summaries/filter.hpp): the rank where one
   // process has it, else RANK@HOST:PID; HOST:PID without a rank. Empty for nobody.

@@ -22,7 +22,6 @@ using Cause = FileError::Cause;
 using Words = std::vector<std::uint64_t>;
 
 // No job has more. A damaged number is followed no further: matrices have a place for each pair.
-constexpr std::int32_t kMostRanks = 1 << 24;
 
 [[noreturn]] void refuse_counters(
     const std::string& name, Cause cause, std::string why,

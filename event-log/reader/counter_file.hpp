@@ -22,6 +22,9 @@
 
 namespace uctrace::log {
 
+// A rank or a size beyond is none: the file is damaged.
+inline constexpr std::int32_t kMostRanks = 1 << 24;
+
 struct CounterTotal {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;

@@ -10,8 +10,8 @@ namespace {
 
 class Builder {
  public:
-  Builder(const std::vector<CounterSnapshot>& job, const CountedSides& sides)
-      : job_(job), sides_(sides) {}
+  Builder(const std::vector<CounterSnapshot>& job, const CountedSides& sides, MatrixWith with)
+      : job_(job), sides_(sides), with_(with) {}
 
   CounterMatrix build() {
     for (std::size_t process = 0; process < job_.size(); ++process) {
@@ -24,6 +24,7 @@ class Builder {
   void add(std::size_t process, CounterKey key, const CounterTotal& total) {
     const auto which = class_of(kind_of(key));
     if (!which) return;
+    if (*which == CounterClass::collective && with_ == MatrixWith::no_collective_calls) return;
     auto& cells = matrix_.cells[static_cast<std::size_t>(*which)];
     const CountedSide self = sides_.of(process);
     if (kind_of(key) == CounterKind::collective_each) {
@@ -39,6 +40,7 @@ class Builder {
 
   const std::vector<CounterSnapshot>& job_;
   const CountedSides& sides_;
+  const MatrixWith with_;
   CounterMatrix matrix_;
 };
 
@@ -69,8 +71,9 @@ std::string_view name_of(CounterClass which) {
   return kNames[static_cast<std::size_t>(which)];
 }
 
-CounterMatrix matrix_of(const std::vector<CounterSnapshot>& job, const CountedSides& sides) {
-  return Builder(job, sides).build();
+CounterMatrix matrix_of(const std::vector<CounterSnapshot>& job, const CountedSides& sides,
+                        MatrixWith with) {
+  return Builder(job, sides, with).build();
 }
 
 std::uint64_t unnamed_messages(const std::vector<CounterSnapshot>& job) {
@@ -91,19 +94,28 @@ std::uint64_t unnamed_messages(const std::vector<CounterSnapshot>& job) {
 SideNumbers::SideNumbers(const std::vector<CounterSnapshot>& job, const CountedSides& sides,
                          const CounterMatrix& matrix) {
   std::set<CountedSide> all;
+  std::set<std::int32_t> worlds;
   for (std::size_t process = 0; process < job.size(); ++process) {
     const CountedSide self = sides.of(process);
+    const std::int32_t world = sides.world_of(self);
     if (self.rank >= 0) all.insert(self);
-    if (sides.world_of(self) == 0) size_ = std::max(size_, job[process].page.world_size);
+    if (world == 0) size_ = std::max(size_, job[process].page.world_size);
+    if (world <= 0 || !worlds.insert(world).second) continue;
+    for (std::int32_t rank = 0; rank < job[process].page.world_size; ++rank) {
+      all.insert(sides.member(process, rank));
+    }
   }
   for (const auto& cells : matrix.cells) {
-    for (const auto& [pair, cell] : cells) all.merge(std::set{pair.first, pair.second});
+    for (const auto& [pair, cell] : cells) {
+      all.insert(pair.first);
+      all.insert(pair.second);
+    }
   }
   all.erase(CountedSide{});
   const auto give = [&](const CountedSide& side, std::int32_t number) {
-    numbers_.emplace(side, number);
     if (side.process >= 0) processes_.emplace(number, static_cast<std::size_t>(side.process));
     if (side.rank != number) renumbered_.emplace(number, side);
+    numbers_.emplace(side, number);
     size_ = std::max(size_, number + 1);
   };
   // By world, then as sides are ordered: one without a rank is of no world.
@@ -126,9 +138,9 @@ SideNumbers::SideNumbers(const std::vector<CounterSnapshot>& job, const CountedS
   for (const CountedSide& side : others) give(side, size_);
 }
 
-std::optional<std::int32_t> SideNumbers::find(const CountedSide& side) const {
+std::int32_t SideNumbers::of(const CountedSide& side) const {
   const auto found = numbers_.find(side);
-  return found != numbers_.end() ? std::optional(found->second) : std::nullopt;
+  return found != numbers_.end() ? found->second : side.rank;
 }
 
 std::vector<std::vector<double>> square_of(const CounterMatrix& matrix, const SideNumbers& numbers,

@@ -45,24 +45,25 @@ struct CounterMatrix {
 };
 
 // The peer of what could not be named is nobody. What a collective call means for each member of a
-// communicator whose members are not known is there once.
-CounterMatrix matrix_of(const std::vector<CounterSnapshot>& job, const CountedSides& sides);
+// communicator whose members are not known is there once. Without collective calls there are as
+// many cells as rows at most: they join each pair of a communicator.
+enum class MatrixWith : std::uint8_t { collective_calls, no_collective_calls };
+CounterMatrix matrix_of(const std::vector<CounterSnapshot>& job, const CountedSides& sides,
+                        MatrixWith with = MatrixWith::collective_calls);
 
-// The messages whose peer is nobody, all classes, without making the matrix, which has a cell for
-// each pair that a collective call joins.
+// The messages whose peer is nobody, all classes, without making the matrix.
 std::uint64_t unnamed_messages(const std::vector<CounterSnapshot>& job);
 
 // The sides of a matrix, each with a number, for files that hold no names: the ranks of the first
-// world by their ranks, as many as it has. Behind them come the ranks of later worlds, then
+// world by their ranks, as many as it has. Behind them come all ranks of later worlds, then
 // processes without a rank, then workers of no process.
 class SideNumbers {
  public:
   SideNumbers(const std::vector<CounterSnapshot>& job, const CountedSides& sides,
               const CounterMatrix& matrix);
 
-  // Of one that the matrix has, or a rank of the job; not of nobody.
-  std::int32_t of(const CountedSide& side) const { return numbers_.at(side); }
-  std::optional<std::int32_t> find(const CountedSide& side) const;
+  // Of one that the matrix has, or a rank of a world; not of nobody.
+  std::int32_t of(const CountedSide& side) const;
   std::int32_t size() const { return size_; }  // one more than the greatest number
   // Processes by their numbers, for whom there are files.
   const std::map<std::int32_t, std::size_t>& processes() const { return processes_; }
@@ -70,7 +71,7 @@ class SideNumbers {
   const std::map<std::int32_t, CountedSide>& renumbered() const { return renumbered_; }
 
  private:
-  std::map<CountedSide, std::int32_t> numbers_;
+  std::map<CountedSide, std::int32_t> numbers_;  // any other one's is its rank
   std::map<std::int32_t, std::size_t> processes_;
   std::map<std::int32_t, CountedSide> renumbered_;
   std::int32_t size_ = 0;

@@ -71,6 +71,12 @@ ProcessName this_place() {
 
 }  // namespace
 
+std::string process_key(const ProcessName& process, std::uint32_t image) {
+  return process.host + ':' + process.boot_id + ':' + std::to_string(process.pid_namespace) + ':' +
+         std::to_string(process.pid) + ':' + std::to_string(process.start_time) +
+         (image > 0 ? ':' + std::to_string(image) : "");
+}
+
 Life life_of(bool closed, Sight sight, const Signs& signs) {
   if (closed) return Life::closed;
   if (sight == Sight::runs) return Life::running;

@@ -21,6 +21,9 @@ struct ProcessName {
   std::uint64_t start_time = 0;  // 0 = it could not tell
 };
 
+// Its unique name in a job, and that of the program in it: `image` counts those that exec replaced.
+std::string process_key(const ProcessName& process, std::uint32_t image);
+
 // What /proc says of a process. `hidden`: it does not run under this kernel, or not in these
 // namespaces, or /proc hides the processes of others.
 enum class Sight : std::uint8_t { runs, gone, hidden };

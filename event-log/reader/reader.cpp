@@ -184,10 +184,13 @@ std::uint64_t LogFile::clock_name() const {
 }
 
 std::string LogFile::process_key() const {
-  return std::string(host()) + ':' + std::string(boot_id()) + ':' +
-         std::to_string(page_.pid_namespace) + ':' + std::to_string(page_.pid) + ':' +
-         std::to_string(page_.start_time) +
-         (page_.image > 0 ? ':' + std::to_string(page_.image) : std::string());
+  return log::process_key({.host = std::string(host()),
+                           .boot_id = std::string(boot_id()),
+                           .pid_namespace = page_.pid_namespace,
+                           .time_namespace = page_.time_namespace,
+                           .pid = page_.pid,
+                           .start_time = page_.start_time},
+                          page_.image);
 }
 
 }  // namespace uctrace::log

@@ -219,6 +219,9 @@ struct ProcessLog {
 
   // The newest row with this id that is not later than `tick`, else its first; kNone: none has it.
   InterfaceIndex interface_at(std::uint16_t id, std::uint64_t tick) const;
+  // The worker that has this handle then; kNone: none. One that was destroyed has it no more: a UCX
+  // that is not known, whose workers are not recorded, may have been given its memory.
+  IndexOf<Worker> worker_at(std::uint64_t handle, std::uint64_t tick) const;
   const Interface* interface(InterfaceIndex row) const {
     return row == kNone ? nullptr : &interfaces[row];
   }

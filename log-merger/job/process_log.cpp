@@ -30,6 +30,11 @@ InterfaceIndex ProcessLog::interface_at(std::uint16_t id, std::uint64_t tick) co
   return later != interfaces.end() && later->id == id ? InterfaceIndex(at) : InterfaceIndex();
 }
 
+IndexOf<Worker> ProcessLog::worker_at(std::uint64_t handle, std::uint64_t tick) const {
+  const IndexOf<Worker> at = row_at(workers, handle, tick);
+  return at != kNone && tick <= workers[at].end_tick ? at : IndexOf<Worker>();
+}
+
 std::vector<RowSpan> spans_of_processes(const Job& job, std::size_t rows,
                                         RowSpan ProcessLog::*of_process) {
   std::vector<RowSpan> spans;

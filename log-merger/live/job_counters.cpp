@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "log-merger/live/came_since.hpp"
 #include "log-merger/reports/counter_names.hpp"
@@ -32,11 +33,21 @@ CounterTotal difference(const CounterTotal& now, const CounterTotal& before) {
 
 constexpr CountedEnd kFirstNamedEnd = CountedPair::kNobody - 1;
 
-// It has no rank yet, and MPI_Init may give it one. MPI is named before it makes its workers.
-bool may_get_rank(const Reading& reading, const log::CountedSide& side) {
-  if (side.process < 0 || side.rank >= 0) return false;
-  const auto place = static_cast<std::size_t>(side.process);
-  return !reading.now[place].library.empty() && may_count(reading.processes[place].state);
+// Of a process that has MPI and no rank: so long after its start it is none that MPI_Init is at
+// work in.
+constexpr std::uint64_t kLongestInit_ns = 120'000'000'000;
+
+bool may_get_rank(const CounterSnapshot& process, ProcessState state) {
+  const log::CounterPage& page = process.page;
+  const std::uint64_t age = page.heartbeat_realtime_ns - page.started_realtime_ns;
+  return !process.library.empty() && may_count(state) &&
+         (page.heartbeat_realtime_ns <= page.started_realtime_ns || age < kLongestInit_ns);
+}
+
+// Who is known, and of whom nothing is there: a worker of no process, or a rank of one of several
+// worlds.
+bool is_stranger(const log::CountedSides& sides, const log::CountedSide& side) {
+  return side.is_known() && side.process < 0 && !sides.is_told_by_rank(side);
 }
 
 // A peer whose worker is told later.
@@ -72,6 +83,9 @@ void JobCounters::take(const Reading& reading) {
   }
   waiting_ = {};
   const log::CountedSides sides(reading.now);
+  const bool lags = std::any_of(
+      reading.processes.begin(), reading.processes.end(),
+      [](const LiveProcess& process) { return process.is_copy && may_count(process.state); });
   for (std::size_t i = 0; i < reading.now.size(); ++i) {
     const CounterSnapshot& snapshot = reading.now[i];
     const LiveProcess& process = reading.processes[i];
@@ -81,7 +95,8 @@ void JobCounters::take(const Reading& reading) {
                   .place = i,
                   .sides = sides,
                   .snapshot = snapshot,
-                  .is_final = is_final},
+                  .is_final = is_final,
+                  .lags = lags},
                  processes_[process.number]);
   }
   sums_.pairs.settle();
@@ -185,17 +200,27 @@ bool JobCounters::wait(const Came& came) {
   return false;
 }
 
+// Its process has no rank yet, or nothing is there of it: which may be otherwise at the next
+// reading.
+bool JobCounters::may_be_told_better(const Source& from, const log::CountedSide& side,
+                                     bool was_stranger) const {
+  if (side.process >= 0) {
+    const auto place = static_cast<std::size_t>(side.process);
+    return side.rank < 0 &&
+           may_get_rank(from.reading.now[place], from.reading.processes[place].state);
+  }
+  return is_stranger(from.sides, side) && from.reading.counts() && (from.lags || !was_stranger);
+}
+
 bool JobCounters::tell_pair(const Source& from, const Came& came) {
   const std::uint64_t subject = log::subject_of(came.key);
   const log::CountedSide self = from.sides.of(from.place);
   const log::CountedSide peer = from.sides.peer(from.place, subject);
-  const bool is_new_stranger = peer.worker != 0 && !came.row.saw_stranger;
-  came.row.saw_stranger = peer.worker != 0;
-  if (is_new_stranger && from.reading.counts()) return wait(came);
-  const bool may_be_told_better = may_get_rank(from.reading, self) ||
-                                  may_get_rank(from.reading, peer) ||
-                                  is_to_be_named(from.snapshot, subject);
-  if (may_be_told_better && !from.is_final) return wait(came);
+  const bool was_stranger = std::exchange(came.row.saw_stranger, is_stranger(from.sides, peer));
+  const bool waits = may_be_told_better(from, self, false) ||
+                     may_be_told_better(from, peer, was_stranger) ||
+                     (is_to_be_named(from.snapshot, subject) && !from.is_final);
+  if (waits) return wait(came);
   sums_.pairs.add(
       {.which = class_of_key(came.key), .rank = end_of(from, self), .peer = end_of(from, peer)},
       came.total);
@@ -208,8 +233,18 @@ bool JobCounters::tell_each(const Source& from, const Came& came) {
   const log::CountedSide self = from.sides.of(from.place);
   const bool is_named = from.snapshot.communicators.contains(static_cast<std::uint32_t>(comm));
   if ((!is_named || self.rank < 0) && !from.is_final) return wait(came);
+  const std::vector<log::CountedSide> others = from.sides.others(from.place, comm);
+  const bool has_stranger =
+      std::any_of(others.begin(), others.end(),
+                  [&](const log::CountedSide& member) { return is_stranger(from.sides, member); });
+  const bool was_stranger = std::exchange(came.row.saw_stranger, has_stranger);
+  if (std::any_of(others.begin(), others.end(), [&](const log::CountedSide& member) {
+        return may_be_told_better(from, member, was_stranger);
+      })) {
+    return wait(came);
+  }
   CountedPair pair = {.which = CounterClass::collective, .rank = end_of(from, self)};
-  for (const log::CountedSide& member : from.sides.others(from.place, comm)) {
+  for (const log::CountedSide& member : others) {
     pair.peer = end_of(from, member);
     sums_.pairs.add(pair, came.total);
   }
@@ -218,17 +253,18 @@ bool JobCounters::tell_each(const Source& from, const Came& came) {
 
 CountedEnd JobCounters::end_of(const Source& from, const log::CountedSide& side) {
   if (!side.is_known()) return CountedPair::kNobody;
-  if (side.process < 0) return end_with_name(from.sides.label(side));
+  if (from.sides.is_told_by_rank(side) && side.process < 0) return side.rank;
+  if (side.process < 0 || side.rank < 0) return end_with_name(from.sides.label(side));
   const auto place = static_cast<std::size_t>(side.process);
   Process& process = processes_[from.reading.processes[place].number];
-  if (!process.end) process.end = end_with_name(from.sides.label(side));
+  if (!process.end) {
+    process.end =
+        from.sides.is_told_by_rank(side) ? side.rank : end_with_name(from.sides.label(side));
+  }
   return *process.end;
 }
 
 CountedEnd JobCounters::end_with_name(const std::string& name) {
-  CountedEnd rank = 0;
-  const char* const end = name.data() + name.size();
-  if (std::from_chars(name.data(), end, rank).ptr == end) return rank;
   const auto [found, is_new] =
       ends_.try_emplace(name, kFirstNamedEnd - static_cast<CountedEnd>(names_.size()));
   if (is_new) names_.push_back(name);

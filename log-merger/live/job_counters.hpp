@@ -5,10 +5,11 @@
 //   counters.take(*folder.jobs().front());     // after each LiveFolder::read()
 //
 // What each process counted since its reading before (modulo 2^64) is added to the sums of the
-// labels that it has now. So a name that comes later takes nothing away from a sum. What has no
-// name or rank yet waits for it, until its process has ended: it is in no sum of these labels until
-// then. A peer whose worker no process has waits for the next reading: a worker is named in the
-// file of its process before anybody can connect to it, so that one is a stranger.
+// labels that it has now; a rank keeps its first one. So a name that comes later takes nothing away
+// from a sum. What has no name or rank yet waits for it, until its process has ended: it is in no
+// sum of these labels until then. So does a peer of which no process is there yet, for one reading:
+// a worker is named in the file of its process before anybody can connect to it, and a rank is told
+// before it is sent to. While files are copies, which lag, it waits for longer.
 #pragma once
 
 #include <array>
@@ -94,12 +95,12 @@ class JobCounters {
   // How far a row of a process was read, and how much of that is in the sums of its labels.
   struct Row {
     log::CounterTotal read, told;
-    bool saw_stranger = false;  // the reading before found no process of the peer's worker
+    bool saw_stranger = false;  // the reading before found no process of the peer either
   };
   struct Process {
     std::unordered_map<log::CounterKey, Row> rows;
     std::uint64_t unplaced = 0, lost_names = 0;
-    // As what it was told first: it stays that, also where another world makes its rank ambiguous.
+    // As what its rank was told first: it stays that, also where another world has the rank later.
     std::optional<CountedEnd> end;
   };
 
@@ -110,6 +111,7 @@ class JobCounters {
     const log::CountedSides& sides;
     const log::CounterSnapshot& snapshot;
     bool is_final;  // it names nothing any more
+    bool lags;      // files of the job are copies
   };
   // What came in one of its rows.
   struct Came {
@@ -127,6 +129,8 @@ class JobCounters {
   bool tell_gpu(const Source& from, const Came& came);
   bool tell_communicator(const Source& from, const Came& came);
   bool wait(const Came& came);
+  bool may_be_told_better(const Source& from, const log::CountedSide& side,
+                          bool was_stranger) const;
   CountedEnd end_of(const Source& from, const log::CountedSide& side);
   CountedEnd end_with_name(const std::string& name);
 

@@ -34,8 +34,7 @@ Json ucp_libraries_json(const Job& job) {
       return found == log.ucp_libraries.end() ? Key() : as_key(found->second);
     };
     std::set<Key> seen;  // also what is left alone, as its version is not known
-    for (const auto& [number, library] : log.ucp_libraries)
-      seen.insert(as_key(library));
+    for (const auto& [number, library] : log.ucp_libraries) seen.insert(as_key(library));
     for (const Worker& worker : log.workers) seen.insert(key_of(worker));
     for (const Key& key : seen) ++uses[key].processes;
     for (const Worker& worker : log.workers) {
@@ -44,7 +43,7 @@ Json ucp_libraries_json(const Job& job) {
       use.operations += worker.operations;
     }
     for (const UcpEndpoint& endpoint : log.ucp_endpoints) {
-      const auto worker = row_at(log.workers, endpoint.worker, endpoint.tick);
+      const auto worker = log.worker_at(endpoint.worker, endpoint.tick);
       if (worker != kNone) uses[key_of(log.workers[worker])].operations += endpoint.operations;
     }
   }

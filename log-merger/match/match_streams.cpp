@@ -152,7 +152,7 @@ class Streams {
       return 0;
     }
     const UcpEndpoint& endpoint = log.ucp_endpoints[end.row];
-    const auto worker = row_at(log.workers, endpoint.worker, endpoint.tick);
+    const auto worker = log.worker_at(endpoint.worker, endpoint.tick);
     return worker == kNone ? 0 : log.workers[worker].uid;
   }
 

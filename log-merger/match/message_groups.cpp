@@ -14,7 +14,7 @@ bool is_from_self(const Job& job, const UcpOp& op) {
   if (op.is_send()) {
     const auto at = row_at(log.ucp_endpoints, op.handle, op.start_tick);
     const IndexOf<Worker> worker =
-        at == kNone ? kNone : row_at(log.workers, log.ucp_endpoints[at].worker, op.start_tick);
+        at == kNone ? kNone : log.worker_at(log.ucp_endpoints[at].worker, op.start_tick);
     return worker != kNone && log.workers[worker].uid == op.peer_uid && log.ucp_has_self_transport;
   }
   const auto arrival = log.arrival_by_id.find(op.arrival);

@@ -140,7 +140,7 @@ void link_connections(Job& job) {
     }
     const Place& other = places[static_cast<std::size_t>(others[i])];
     const ProcessLog& log = job.logs[other.process];
-    const auto worker = row_at(log.workers, other.endpoint->worker, other.endpoint->tick);
+    const auto worker = log.worker_at(other.endpoint->worker, other.endpoint->tick);
     places[i].endpoint->peer = {other.process, worker == kNone ? 0 : log.workers[worker].uid};
     places[i].endpoint->peer_by = PeerBy::connection;
   }

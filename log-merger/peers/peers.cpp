@@ -75,7 +75,7 @@ std::string address_key(const Job& job, const Interface& interface, const std::s
 
 RemoteInterface remote_interface(const ProcessLog& log, ProcessIndex process,
                                  const Interface& interface) {
-  const auto worker = row_at(log.workers, interface.worker, interface.worker_tick);
+  const auto worker = log.worker_at(interface.worker, interface.worker_tick);
   const std::uint64_t uid = worker == kNone ? 0 : log.workers[worker].uid;
   return {{process, uid}, interface.device};
 }
@@ -307,10 +307,10 @@ class UcpPeers {
       op.peer_process = peer.process;
       return;
     }
-    Rows<Worker>& workers = log_of(op.process).workers;
-    if (const auto at = row_at(workers, op.handle, op.start_tick); at != kNone) {
-      op.worker_uid = workers[at].uid;
-      ++workers[at].operations;
+    ProcessLog& log = log_of(op.process);
+    if (const auto at = log.worker_at(op.handle, op.start_tick); at != kNone) {
+      op.worker_uid = log.workers[at].uid;
+      ++log.workers[at].operations;
     }
   }
 

@@ -91,8 +91,12 @@ std::vector<std::string> remarks(const PlacementPlan& plan) {
   std::vector<std::string> lines;
   if (plan.is_of_counters) {
     lines.emplace_back(
-        "from the counters, because no message was recorded; if MPI sends messages for a one-sided "
-        "operation, these count and the operation counts, too");
+        "from the counters, because no message was recorded. What one-sided operations moved is in "
+        "twice if MPI sent it in messages");
+  }
+  if (plan.ranks_without_counters != 0) {
+    lines.push_back(fmt::format("{} ranks left no counters: what they sent is not in",
+                                plan.ranks_without_counters));
   }
   if (plan.left_out != 0) {
     lines.push_back(fmt::format("left out: {}, of which an end is no rank of the first world",
@@ -136,7 +140,8 @@ void write_json(std::ostream& out, const Run& run, const PlacementPlan& plan,
       {"schema", kInfoSchema},
       {"run", run.run_id},
       {"by", name_of(plan.by)},
-      {"of", plan.is_of_counters ? "counters" : "messages"},
+      {"of", plan.is_of_counters ? "counters" : "trace"},
+      {"ranks_without_counters", plan.ranks_without_counters},
       {"verdict", plan.keep ? "keep" : "move"},
       {"gain_percent", percent(plan.gain)},
       {"total", plan.total},

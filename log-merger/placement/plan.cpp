@@ -61,6 +61,7 @@ class Planner {
     plan_.total = matrix_.affinity.total();
     plan_.left_out = matrix_.left_out;
     plan_.is_of_counters = matrix_.is_of_counters;
+    plan_.ranks_without_counters = matrix_.ranks_without_counters;
     make_nodes();
     for (std::uint32_t node = 0; node < plan_.nodes.size(); ++node) add_slots(node);
     compare();

@@ -42,6 +42,7 @@ struct PlacementPlan {
   bool keep = true;
   bool by_scotch = false;       // SCOTCH was asked, too
   bool is_of_counters = false;  // and not of recorded messages
+  std::size_t ranks_without_counters = 0;
 
   const Candidate& now() const { return candidates.front(); }
   const Candidate& proposed() const { return candidates.back(); }

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
-#include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "event-log/reader/counter_matrix.hpp"
 #include "event-log/reader/error.hpp"
+#include "event-log/reader/liveness.hpp"
+#include "event-log/reader/plain_text.hpp"
 #include "log-merger/summaries/filter.hpp"
 #include "log-merger/summaries/traffic.hpp"
 
@@ -95,48 +97,56 @@ void collect_messages(const RowSource& source, PlacementBy by, Collector& collec
   });
 }
 
-// Where in the run a counted process is, by its host and pid; -1: nowhere. All images of a process
-// (exec) are one.
+// Where in the run the sides of counters are; -1: nowhere.
 class PlacesInRun {
  public:
-  PlacesInRun(const Run& run, const std::vector<log::CounterSnapshot>& counted)
-      : counted_(counted) {
+  PlacesInRun(const Run& run, const std::vector<log::CounterSnapshot>& counted,
+              const log::CountedSides& sides)
+      : sides_(sides) {
+    std::unordered_map<std::string, std::int32_t> place_of_key;
     for (std::size_t i = 0; i < run.processes.size(); ++i) {
       const Process& process = run.processes[i];
-      places_[{run.texts[process.host], process.pid}] = static_cast<std::int32_t>(i);
+      place_of_key[run.texts[process.key]] = static_cast<std::int32_t>(i);
+      if (process.world == 0) place_of_rank_[process.rank] = static_cast<std::int32_t>(i);
+    }
+    for (const log::CounterSnapshot& process : counted) {
+      const auto found =
+          place_of_key.find(plain_text(log::process_key(process.process(), process.page.image)));
+      places_.push_back(found != place_of_key.end() ? found->second : -1);
     }
   }
+
   std::int32_t of(const log::CountedSide& side) const {
-    if (side.process < 0) return -1;
-    const log::CounterSnapshot& process = counted_[static_cast<std::size_t>(side.process)];
-    const auto found = places_.find({process.host(), process.page.pid});
-    return found != places_.end() ? found->second : -1;
+    if (side.process >= 0) return places_[static_cast<std::size_t>(side.process)];
+    if (side.rank < 0 || sides_.world_of(side) > 0) return -1;
+    const auto found = place_of_rank_.find(side.rank);  // it has no counters
+    return found != place_of_rank_.end() ? found->second : -1;
   }
 
  private:
-  const std::vector<log::CounterSnapshot>& counted_;
-  std::map<std::pair<std::string, std::uint32_t>, std::int32_t> places_;
+  const log::CountedSides& sides_;
+  std::vector<std::int32_t> places_;  // of each counted process
+  std::unordered_map<std::int32_t, std::int32_t> place_of_rank_;
 };
 
 // What was sent, and what one-sided operations moved; not what collective calls mean, for that is
 // internal where it was sent.
 void collect_counters(const Run& run, PlacementBy by,
                       const std::vector<log::CounterSnapshot>& counted, Collector& collector) {
-  if (by == PlacementBy::waits) {
-    refuse("no wait of it was recorded: counters (record --counters) have none",
-           "take --by bytes or messages, or record without --counters");
-  }
   if (counted.empty()) {
     refuse("no message of it was recorded, and it has no counters",
            "record messages, or counters (record --counters)");
   }
+  if (by == PlacementBy::waits) {
+    refuse("no wait of it was recorded: counters (record --counters) have none",
+           "take --by bytes or messages, or record without --counters");
+  }
   const log::CountedSides sides(counted);
-  const log::CounterMatrix matrix = log::matrix_of(counted, sides);
-  const PlacesInRun places(run, counted);
-  for (const log::CounterClass which :
-       {log::CounterClass::external, log::CounterClass::internal, log::CounterClass::one_sided_sent,
-        log::CounterClass::one_sided_received}) {
-    for (const auto& [pair, cell] : matrix.of(which)) {
+  const log::CounterMatrix matrix =
+      log::matrix_of(counted, sides, log::MatrixWith::no_collective_calls);
+  const PlacesInRun places(run, counted, sides);
+  for (const auto& cells : matrix.cells) {
+    for (const auto& [pair, cell] : cells) {
       collector.add(places.of(pair.first), places.of(pair.second),
                     by == PlacementBy::bytes ? cell.total.bytes : cell.total.messages);
     }
@@ -161,6 +171,7 @@ RankMatrix rank_matrix(const RowSource& source, PlacementBy by,
   } else if (source.count<Message>() == 0) {
     collect_counters(source.run(), by, counted, collector);
     matrix.is_of_counters = true;
+    matrix.ranks_without_counters = log::missing_ranks(counted).missing;
   } else if (by != PlacementBy::waits) {
     collect_messages(source, by, collector);
   }

@@ -2,6 +2,7 @@
 // is made for.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct RankMatrix {
   placement::Affinity affinity{0, {}};
   std::uint64_t left_out = 0;  // weight with an end that is no rank of this world
   bool is_of_counters = false;
+  std::size_t ranks_without_counters = 0;  // what they sent is not in it
 };
 
 // Of the first world of the run. A run without messages is one of counters alone: `counted` is what

@@ -27,15 +27,11 @@ constexpr char kNumbersStart[] = "number\tname\n";
 
 std::string joined(const log::SizeBins& bins) { return fmt::format("{}", fmt::join(bins, ",")); }
 
-// What the files are made of.
 struct Counted {
-  explicit Counted(const std::vector<CounterSnapshot>& counted)
-      : job(counted), sides(job), matrix(log::matrix_of(job, sides)), numbers(job, sides, matrix) {}
-
   const std::vector<CounterSnapshot>& job;
-  const log::CountedSides sides;
-  const CounterMatrix matrix;
-  const log::SideNumbers numbers;
+  const log::CountedSides& sides;
+  const CounterMatrix& matrix;
+  const log::SideNumbers& numbers;
 };
 
 // The profile of one process.
@@ -98,7 +94,7 @@ class CountedProfile {
   void add_communicators();
   std::vector<std::int32_t> members_of(const log::CountedCommunicator& comm) const;
 
-  const Counted& counted_;
+  const Counted counted_;
   const std::size_t process_;
   const log::CountedSide self_;
   const std::int32_t number_;
@@ -145,12 +141,10 @@ void CountedProfile::add_communicators() {
   }
 }
 
-// Their numbers, as far as anything but this list knows them: that of a rank without counters to
-// which nothing was sent is its rank.
 std::vector<std::int32_t> CountedProfile::members_of(const log::CountedCommunicator& comm) const {
   std::vector<std::int32_t> members = comm.members();
   for (std::int32_t& member : members) {
-    member = counted_.numbers.find(counted_.sides.member(process_, member)).value_or(member);
+    member = counted_.numbers.of(counted_.sides.member(process_, member));
   }
   return members;
 }
@@ -191,16 +185,6 @@ void write_file(const fs::path& path, const std::string& text, IsOurs is_ours) {
   }
 }
 
-void write_numbers(const fs::path& beside, const Counted& counted) {
-  if (counted.numbers.renumbered().empty()) return;
-  std::string text = kNumbersStart;
-  for (const auto& [number, side] : counted.numbers.renumbered()) {
-    text += fmt::format("{}\t{}\n", number, counted.sides.label(side));
-  }
-  write_file(beside.string() + ".numbers.tsv", text,
-             [](const fs::path& path) { return begins_with(path, kNumbersStart); });
-}
-
 std::string matrix_text(const std::vector<std::vector<double>>& square) {
   std::string text;
   for (const auto& row : square) {
@@ -217,32 +201,47 @@ bool is_empty(const CounterMatrix& matrix, const std::vector<CounterClass>& clas
 
 }  // namespace
 
-std::size_t write_profs(const fs::path& prefix, const std::vector<CounterSnapshot>& job) {
-  const Counted counted(job);
-  for (const auto& [number, process] : counted.numbers.processes()) {
-    write_file(fmt::format("{}.{}.prof", prefix.string(), number),
-               CountedProfile(counted, process).text(), is_prof);
+CounterExport::CounterExport(const std::vector<CounterSnapshot>& job)
+    : job_(job),
+      sides_(job),
+      matrix_(log::matrix_of(job, sides_)),
+      numbers_(job, sides_, matrix_) {}
+
+// Before the files, so that whoever reads one of them knows its numbers. An older list says no more
+// than that all are ranks, where they are.
+void CounterExport::write_numbers(const fs::path& beside) const {
+  const fs::path path = beside.string() + ".numbers.tsv";
+  std::error_code error;
+  if (numbers_.renumbered().empty() && !fs::exists(fs::symlink_status(path, error))) return;
+  std::string text = kNumbersStart;
+  for (const auto& [number, side] : numbers_.renumbered()) {
+    text += fmt::format("{}\t{}\n", number, sides_.label(side));
   }
-  write_numbers(prefix, counted);
-  return counted.numbers.processes().size();
+  write_file(path, text, [](const fs::path& there) { return begins_with(there, kNumbersStart); });
 }
 
-void write_gathered(const fs::path& file, const std::vector<CounterSnapshot>& job) {
-  const Counted counted(job);
+std::size_t CounterExport::write_profs(const fs::path& prefix) const {
+  write_numbers(prefix);
+  for (const auto& [number, process] : numbers_.processes()) {
+    write_file(fmt::format("{}.{}.prof", prefix.string(), number),
+               CountedProfile({job_, sides_, matrix_, numbers_}, process).text(), is_prof);
+  }
+  return numbers_.processes().size();
+}
+
+void CounterExport::write_gathered(const fs::path& file) const {
+  write_numbers(file);
   std::string text;
-  for (const auto& [number, process] : counted.numbers.processes()) {
-    text += CountedProfile(counted, process).text();
+  for (const auto& [number, process] : numbers_.processes()) {
+    text += CountedProfile({job_, sides_, matrix_, numbers_}, process).text();
   }
   write_file(file, text, is_prof);
-  write_numbers(file, counted);
 }
 
-std::vector<std::string> write_matrices(const fs::path& prefix,
-                                        const std::vector<CounterSnapshot>& job, bool symmetric) {
+void CounterExport::write_matrices(const fs::path& prefix, bool symmetric) const {
   constexpr std::int32_t kMostRanks = 8192;  // two squares of 512 MiB lie in memory then
-  const Counted counted(job);
-  if (counted.numbers.size() > kMostRanks) {
-    throw Error({.what = fmt::format("cannot write matrices of {} ranks", counted.numbers.size()),
+  if (numbers_.size() > kMostRanks) {
+    throw Error({.what = fmt::format("cannot write matrices of {} ranks", numbers_.size()),
                  .why = fmt::format("they are written whole, for {} ranks at most", kMostRanks),
                  .to_do = "take `uctrace counters --by pairs --format csv`"});
   }
@@ -256,20 +255,18 @@ std::vector<std::string> write_matrices(const fs::path& prefix,
       {"internal", {CounterClass::internal}},
       {"osc", {CounterClass::one_sided_sent, CounterClass::one_sided_received}},
       {"coll", {CounterClass::collective}}};
-  std::vector<std::string> written;
+  write_numbers(prefix);
   for (const auto& [name, classes] : kinds) {
-    if (is_empty(counted.matrix, classes)) continue;
+    if (is_empty(matrix_, classes)) continue;
     for (const auto& [what, of] :
          {std::pair{"msg", log::MatrixOf::messages}, std::pair{"size", log::MatrixOf::bytes},
           std::pair{"avg", log::MatrixOf::average}}) {
-      written.push_back(
-          fmt::format("{}{}_{}_{}.mat", prefix.string(), symmetric ? "" : "_directed", what, name));
-      const auto square = log::square_of(counted.matrix, counted.numbers, classes, of, symmetric);
-      write_file(written.back(), matrix_text(square), is_matrix);
+      const auto square = log::square_of(matrix_, numbers_, classes, of, symmetric);
+      write_file(
+          fmt::format("{}{}_{}_{}.mat", prefix.string(), symmetric ? "" : "_directed", what, name),
+          matrix_text(square), is_matrix);
     }
   }
-  write_numbers(prefix, counted);
-  return written;
 }
 
 }  // namespace uctrace

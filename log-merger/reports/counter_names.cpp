@@ -20,10 +20,8 @@ Cell rank_cell(const log::CountedSide& side) {
 }
 
 Cell side_cell(const log::CountedSides& sides, const log::CountedSide& side) {
-  const std::string label = sides.label(side);
-  if (label.empty()) return {};
-  const bool is_rank = label.find_first_not_of("0123456789") == std::string::npos;
-  return is_rank ? rank_cell(side) : Cell(label);
+  if (!side.is_known()) return {};
+  return sides.is_told_by_rank(side) ? rank_cell(side) : Cell(sides.label(side));
 }
 
 CountedOperation counted_operation(const log::CounterSnapshot& process, std::uint64_t subject) {

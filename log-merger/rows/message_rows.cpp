@@ -110,7 +110,7 @@ class MessageMaker : RowMaker {
       worker = log.ucp_endpoints[endpoint].worker;
       tick = log.ucp_endpoints[endpoint].tick;
     }
-    const auto row = row_at(log.workers, worker, tick);
+    const auto row = log.worker_at(worker, tick);
     if (row == kNone) return kNoText;
     const auto found = log.ucp_libraries.find(log.workers[row].library);
     return found == log.ucp_libraries.end() ? kNoText : found->second.path;

@@ -81,10 +81,20 @@ def counters_are_enough(name):
             check_equal((plan["of"], plan["total"]), ("counters", sum(row[by] for row in between)), f"matrix by {by}")
             check_equal(plan["left_out"], 0, "left out")
         check(plan["total"] >= 4 * mpi.ranks, "less than the program sent")
+        # One that left no counters is sent to all the same.
+        next(path for path in recording.folder.glob("*.counters")).unlink()
+        fewer = counters(recording.folder)
+        plan = placement_of(recording, "--by", "messages")
+        sent = sum(row["messages"] for row in fewer["pairs"]
+                   if row["class"] in ("external", "internal") and row["rank"] != row["peer"])
+        # What MPI sent to it for itself went to a worker of nobody.
+        strangers = sum(row["messages"] for row in fewer["pairs"] if str(row["peer"]).startswith("worker"))
+        check_equal((plan["ranks_without_counters"], plan["total"], plan["left_out"]), (1, sent - strangers, strangers),
+                    "without the counters of a rank")
         refused = recording.ask("placement", "--by", "waits")
         check(refused.status == 125 and "no wait of it" in refused.stderr, f"counters have no waits: {refused}")
         _, recording = record_well(folder / "traced", mpi.job("partners", 3, 1), switches=["--counters", "--trace"])
-        check_equal(placement_of(recording)["of"], "messages", "messages come first")
+        check_equal(placement_of(recording)["of"], "trace", "messages come first")
         _, recording = record_well(folder / "again", mpi.job("partners", 3, 1), switches=["--counters"])
         for path in recording.folder.glob("*.counters"):
             path.unlink()

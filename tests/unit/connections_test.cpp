@@ -177,6 +177,29 @@ TEST_CASE("endpoints made by socket address name each other's workers") {
   CHECK(builder.log(0).ucp_endpoints[0].peer_by == PeerBy::connection);
 }
 
+TEST_CASE("a receive is of the worker that has the handle then, and of none that was destroyed") {
+  test::JobBuilder builder(1);
+  const auto receive_at = [&](std::uint64_t tick) {
+    const UcpIndex receive = builder.receive(0, 7, 100, tick);
+    builder.ucp(receive).worker_uid = 0;
+    return receive;
+  };
+  const std::uint64_t handle = test::JobBuilder::kWorker;
+  Rows<Worker>& workers = builder.log(0).workers;
+  workers.push_back({.handle = handle, .tick = 10, .uid = 1, .end_tick = 20});
+  workers.push_back({.handle = handle, .tick = 30, .uid = 2});
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> uid_at = {
+      {9, 0}, {10, 1}, {20, 1}, {21, 0}, {29, 0}, {30, 2}, {1000, 2}};
+  std::vector<UcpIndex> receives;
+  for (const auto& [tick, uid] : uid_at) receives.push_back(receive_at(tick));
+  link_peers(builder.job);
+  for (std::size_t i = 0; i < uid_at.size(); ++i) {
+    CHECK(builder.ucp(receives[i]).worker_uid == uid_at[i].second);
+  }
+  CHECK(workers[0].operations == 2);
+  CHECK(workers[1].operations == 2);
+}
+
 TEST_CASE("an operation's transfers tell the peer of an endpoint that UCP made by itself") {
   test::JobBuilder builder(2);
   for (const int p : {0, 1}) {

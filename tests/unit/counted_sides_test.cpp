@@ -115,11 +115,44 @@ TEST_CASE("counted sides: a rank is one of the world of who counted it") {
         CHECK(sides.label(member) ==
               (processes_of_rank[rank] == 1 ? name : name + "@node:" + std::to_string(expected)));
       }
-      const bool is_missing = !processes_of_rank.contains(7);
-      CHECK(is_missing);
       CHECK(sides.label(sides.member(i, 7)) == (worlds == 1 ? "7" : "7@unknown"));
     }
   }
+}
+
+TEST_CASE(
+    "counted sides: a spawned rank takes no place in the first world, whatever the clocks say") {
+  std::vector<CounterSnapshot> job = {process_of({0, 3, 1, 100}), process_of({2, 3, 3, 100})};
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    // Its host's clock is behind.
+    job.push_back(process_of({rank, 3, static_cast<std::uint32_t>(10 + rank), 50}));
+    job.back().communicators[1].label = "MPI_COMM_PARENT";
+  }
+  const CountedSides sides(job);
+  CHECK(sides.world_of(sides.of(0)) == 0);
+  CHECK(sides.world_of(sides.of(3)) == 1);
+  const CountedSide missing = sides.member(0, 1);
+  CHECK(missing.process == -1);
+  CHECK(sides.label(missing) == "1@unknown");
+  CHECK(sides.label(sides.member(2, 1)) == "1");
+  // Numbers of a later world follow, those without counters as well.
+  job.erase(job.begin() + 3);
+  const CountedSides fewer(job);
+  const SideNumbers numbers(job, fewer, matrix_of(job, fewer));
+  CHECK(numbers.size() == 6);
+  for (std::int32_t rank = 0; rank < 3; ++rank) {
+    CHECK(numbers.of(fewer.member(0, rank)) == rank);
+    CHECK(numbers.of(fewer.member(2, rank)) == 3 + rank);
+  }
+}
+
+TEST_CASE("counted sides: a rank that no launcher can mean is none") {
+  std::vector<CounterSnapshot> job = {process_of({-1, 0, 1, 0})};
+  job[0].page.launch_rank = INT32_MAX - 1;
+  job[0].page.launch_size = INT32_MAX;
+  const CountedSides sides(job);
+  CHECK(sides.of(0).rank == -1);
+  CHECK(SideNumbers(job, sides, matrix_of(job, sides)).size() == 0);
 }
 
 TEST_CASE("counter matrix: every message is in one cell, and the cells are those of the sides") {

@@ -132,6 +132,69 @@ TEST_CASE(
   CHECK(counters.waiting()[1] == ExactTotal{18, 1800});
 }
 
+TEST_CASE("strangers wait as long as files lag, or one of them may be about to be named") {
+  Job job;
+  log::CounterSnapshot& process = job.add(0, 0);
+  process.peers[1] = 77;
+  process.rows[to_peer(1)] = {5, 500};
+  job.reading.processes[0].is_copy = true;
+  JobCounters counters(kAll);
+  for (int i = 0; i < 3; ++i) {
+    counters.take(job.reading);
+    CHECK(counters.waiting()[1] == ExactTotal{5, 500});
+  }
+  job.reading.processes[0].state = ProcessState::ended;
+  counters.take(job.reading);
+  CHECK(counters.waiting() == JobCounters::ByClass{});
+  CHECK(counters.name_of(counters.pairs().told().begin()->first.peer) == "worker 0x4d");
+}
+
+TEST_CASE("a rank of a world that is not whole yet waits for its process") {
+  Job job;
+  job.add(0, 0);
+  log::CounterSnapshot& spawned = job.add(0, 1);
+  spawned.communicators[1].label = "MPI_COMM_PARENT";
+  spawned.page.started_realtime_ns = 5;
+  spawned.rows[to_rank(CounterKind::external, 8, 1)] = {2, 16};
+  spawned.communicators[2] = {
+      .size = 2, .members_known = true, .runs = {{0, 1, 2, 0}}, .label = ""};
+  spawned.rows[log::counter_key(CounterKind::collective_each, 0, 2)] = {3, 30};
+  JobCounters counters(kAll);
+  counters.take(job.reading);
+  CHECK(counters.pairs().told().empty());
+  CHECK(counters.waiting()[0] == ExactTotal{2, 16});
+  CHECK(counters.waiting()[4] == ExactTotal{3, 30});
+  log::CounterSnapshot& partner = job.add(1, 2);
+  partner.communicators[1].label = "MPI_COMM_PARENT";
+  partner.page.started_realtime_ns = 5;
+  counters.take(job.reading);
+  CHECK(counters.waiting() == JobCounters::ByClass{});
+  for (const auto& [pair, total] : counters.pairs().told()) CHECK(pair.peer == 1);
+  CHECK(counters.pairs().told().size() == 2);
+}
+
+TEST_CASE("who has MPI and gets no rank for minutes is told by name, and by rank from then on") {
+  Job job;
+  log::CounterSnapshot& process = job.add(-1, 0);
+  std::strcpy(process.page.host, "node");
+  process.page.pid = 9;
+  process.page.started_realtime_ns = 1'000'000'000;
+  process.page.heartbeat_realtime_ns = 2'000'000'000;
+  process.peers[1] = 0;
+  process.rows[to_peer(1)] = {1, 8};
+  JobCounters counters(kAll);
+  counters.take(job.reading);
+  CHECK(counters.waiting()[1] == ExactTotal{1, 8});
+  process.page.heartbeat_realtime_ns = 200'000'000'000;
+  counters.take(job.reading);
+  CHECK(counters.name_of(counters.pairs().told().begin()->first.rank) == "node:9");
+  process.page.world_rank = 3;
+  process.rows[to_peer(1)] = {4, 32};
+  counters.take(job.reading);
+  CHECK(counters.pairs().told().at({CounterClass::internal, 3, CountedPair::kNobody}) ==
+        ExactTotal{3, 24});
+}
+
 TEST_CASE("a rank stays what it was told as, also where another world has it later") {
   Job job;
   job.add(0, 0).rows[to_rank(CounterKind::external, 8, 0)] = {1, 8};
