@@ -70,6 +70,16 @@ int end_profile(ToolHandle& handle) {
   return 0;
 }
 
+// MPI asks for the address of a handle. Open MPI's own tool (monitoring_prof.c) gives the handle,
+// which is the address of no variable.
+const CountedComm* comm_of(Word object) {
+  if (object == 0) return nullptr;
+  if (library.handle(object) == object) {
+    if (const CountedComm* comm = counted_comm(object)) return comm;
+  }
+  return counted_comm(library.handle_at(object));
+}
+
 }  // namespace
 
 int bind_variable(const PerformanceVariable& variable, Word session, Word object,
@@ -78,7 +88,7 @@ int bind_variable(const PerformanceVariable& variable, Word session, Word object
   CounterCopy* since = nullptr;
   std::size_t count = 0, ranks = 0;
   if (variable.told != Told::profile) {
-    comm = object != 0 ? counted_comm(library.handle_at(object)) : nullptr;
+    comm = comm_of(object);
     if (comm == nullptr) return constants().t_invalid;
     ranks = static_cast<std::size_t>(comm->size);
     count = variable.is_by_peer() ? ranks : 1;

@@ -99,11 +99,12 @@ def in_a_tools_init(mpi):
     expected = [f"variable: {rank} sent {SENDS} to {(rank + 1) % mpi.ranks}" for rank in range(mpi.ranks)]
     with scratch() as folder:
         for where, script in PRELOADING.items():
-            for switches in (["--counters"], ["--counters", "--trace"]):
+            for gives, switches in (("address", ["--counters"]), ("handle", ["--counters", "--trace"])):
                 *launcher, program = mpi.job("tooled")
                 preloading = write_script(folder / f"{where}.sh", script % tool)
                 data = folder / f"{where} {len(switches)}"
-                result, recording = record_well(data, [*launcher, preloading, program], switches=switches)
+                result, recording = record_well(data, [*launcher, preloading, program], switches=switches,
+                                                env={"VARIABLES_TOOL": gives})
                 check_equal(sorted(result.stdout.splitlines()), expected, f"what the tool says {where}, {switches}")
                 if where == "behind" and "--trace" in switches:
                     check_complete(recording.info, processes=mpi.ranks)

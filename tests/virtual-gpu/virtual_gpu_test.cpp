@@ -128,6 +128,34 @@ TEST_CASE("virtual GPUs: what is queued is not there before somebody has waited 
         }) == 0);
 }
 
+TEST_CASE("virtual GPUs: several copies are queued in one call, in its order") {
+  CHECK(run_alone({}, [] {
+          use_device(0);
+          CUdeviceptr all[] = {allocate(), allocate(), allocate()};
+          CUstream stream;
+          WELL(cuMemsetD8(all[0], 5, kBytes));
+          WELL(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+          CUmemcpyAttributes attributes = {};
+          attributes.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+          size_t first = 0, bytes[] = {kBytes, kBytes / 2};
+          const auto copy = [&](size_t count, size_t attribute_count) {
+            return cuMemcpyBatchAsync(all + 1, all, bytes, count, &attributes, &first,
+                                      attribute_count, stream);
+          };
+          EXPECT(copy(0, 1) == CUDA_ERROR_INVALID_VALUE);
+          EXPECT(copy(2, 0) == CUDA_ERROR_INVALID_VALUE);
+          EXPECT(copy(2, 3) == CUDA_ERROR_INVALID_VALUE);
+          WELL(cuMemsetD8(all[2], 7, kBytes));
+          WELL(copy(2, 1));
+          WELL(cuStreamSynchronize(stream));
+          std::string got(kBytes, ' ');
+          WELL(cuMemcpyDtoH(got.data(), all[1], kBytes));
+          EXPECT(got == std::string(kBytes, 5));
+          WELL(cuMemcpyDtoH(got.data(), all[2], kBytes));
+          EXPECT(got == std::string(kBytes / 2, 5) + std::string(kBytes - kBytes / 2, 7));
+        }) == 0);
+}
+
 TEST_CASE("virtual GPUs: what is copied from pageable memory may be changed at once") {
   CHECK(run_alone({}, [] {
           use_device(0);

@@ -60,6 +60,30 @@ VIRTUAL_GPU_EXPORT CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, 
   return copy_in_stream("cuMemcpyDtoDAsync_v2", stream, to, from, bytes);
 }
 
+// Attributes say when the sources are read and what the places are near to: all of it is done in
+// the order of the stream.
+VIRTUAL_GPU_EXPORT CUresult cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, size_t* bytes,
+                                               size_t count, CUmemcpyAttributes* attributes,
+                                               size_t* first_of_attributes, size_t attribute_count,
+                                               CUstream stream) {
+  return run("cuMemcpyBatchAsync_v2", Needs::context, [&] {
+    const bool is_told = attributes != nullptr && first_of_attributes != nullptr &&
+                         attribute_count != 0 && attribute_count <= count;
+    if (count == 0 || !is_told || first_of_attributes[0] != 0) return CUDA_ERROR_INVALID_VALUE;
+    for (size_t i = 0; i < attribute_count; ++i) {
+      const auto order = attributes[i].srcAccessOrder;
+      if (order < CU_MEMCPY_SRC_ACCESS_ORDER_STREAM || order > CU_MEMCPY_SRC_ACCESS_ORDER_ANY) {
+        return CUDA_ERROR_INVALID_VALUE;
+      }
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (bytes[i] == 0) return CUDA_ERROR_INVALID_VALUE;
+      if (const CUresult error = queue_copy(stream, to[i], from[i], bytes[i])) return error;
+    }
+    return CUDA_SUCCESS;
+  });
+}
+
 VIRTUAL_GPU_EXPORT CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t bytes) {
   return fill_now("cuMemsetD8_v2", to, value, 1, bytes);
 }
