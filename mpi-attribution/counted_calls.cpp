@@ -78,6 +78,21 @@ std::uint64_t peer_in(const CountedComm* comm, std::int32_t rank) {
   return comm != nullptr ? comm->peer(rank) : log::kUnknownPeer;
 }
 
+// The call is over: what UCP is asked for behind it is not its message.
+class EndOfSend {
+ public:
+  EndOfSend() = default;
+  EndOfSend(const EndOfSend&) = delete;
+  EndOfSend& operator=(const EndOfSend&) = delete;
+  ~EndOfSend() { log::programs_send = 0; }
+};
+
+// Of a process in another world MPI tells no rank; the endpoint that the message of this call went
+// to tells who it is.
+std::uint64_t known_peer(std::uint64_t peer) {
+  return peer != log::kUnknownPeer ? peer : log::peer_of_programs_send(log::programs_send);
+}
+
 UCTRACE_HOT inline std::uint64_t peer_of_message(Word scope, std::int32_t rank) {
   const Handle comm = library.handle(scope);
   if (comm == library.comm_world) return static_cast<std::uint32_t>(rank);
@@ -88,9 +103,12 @@ void count_function(const UctraceCall& call, std::uint64_t bytes) {
   log::count(CounterKind::mpi_function, function_of(call), bytes);
 }
 
-void start(Handle request) {
+// Of several that are started at once, one that goes to another world has no peer.
+void start(Handle request, bool is_alone) {
   const auto* entry = persistent_sends.find(key_of(request));
-  if (entry != nullptr) log::count(CounterKind::external, entry->value.peer, entry->value.bytes);
+  if (entry == nullptr) return;
+  const std::uint64_t peer = entry->value.peer;
+  log::count(CounterKind::external, is_alone ? known_peer(peer) : peer, entry->value.bytes);
 }
 
 void keep_persistent(const UctraceCall& call, const PersistentSend& send) {
@@ -114,17 +132,17 @@ void note_counted_function(unsigned number, const char* name) {
 }
 
 void count_call(const UctraceCall& call) {
-  log::in_programs_send = false;
+  const EndOfSend end;
   count_function(call, 0);
   if (!succeeded(call)) return;
   const CountedAs as = counted_as(function_of(call));
-  if (as == CountedAs::start) start(call.request);
+  if (as == CountedAs::start) start(call.request, true);
   if (as == CountedAs::free_request) forget_persistent(call.request);
 }
 
 void count_message(const UctraceMessage& message, std::int32_t peer) {
   const UctraceCall& call = message.call;
-  log::in_programs_send = false;
+  const EndOfSend end;
   const CountedAs as = counted_as(function_of(call));
   const bool moves = succeeded(call) && peer >= 0 && as != CountedAs::other;
   if (!moves) {
@@ -138,7 +156,7 @@ void count_message(const UctraceMessage& message, std::int32_t peer) {
   const std::uint64_t bytes = bytes_of(message.half, call);
   if (as == CountedAs::send) {
     count_function(call, bytes);
-    log::count(CounterKind::external, peer_of_message(call.scope, peer), bytes);
+    log::count(CounterKind::external, known_peer(peer_of_message(call.scope, peer)), bytes);
   } else if (as == CountedAs::persistent) {
     count_function(call, 0);
     keep_persistent(call, {peer_of_message(call.scope, peer), bytes});
@@ -151,7 +169,7 @@ void count_message(const UctraceMessage& message, std::int32_t peer) {
 
 void count_exchange(const UctraceExchange& exchange, std::int32_t peer) {
   const UctraceCall& call = exchange.call;
-  log::in_programs_send = false;
+  const EndOfSend end;
   const CountedAs as = counted_as(function_of(call));
   const bool moves = succeeded(call) && peer >= 0;
   const std::uint64_t bytes = moves ? bytes_of(exchange.send, call) : 0;
@@ -162,17 +180,17 @@ void count_exchange(const UctraceExchange& exchange, std::int32_t peer) {
     log::count(CounterKind::one_sided_sent, target, bytes);
     log::count(CounterKind::one_sided_received, target, bytes_of(exchange.receive, call));
   } else {
-    log::count(CounterKind::external, peer_of_message(call.scope, peer), bytes);
+    log::count(CounterKind::external, known_peer(peer_of_message(call.scope, peer)), bytes);
   }
 }
 
 void count_started(const UctraceRequests& requests) {
-  log::in_programs_send = false;
+  const EndOfSend end;
   count_function(requests.call, 0);
   const std::int32_t count = as_int(requests.count);
   if (requests.ending != kUctraceStarted || !succeeded(requests.call)) return;
   for (std::int32_t i = 0; i < count; ++i) {
-    start(library.request_at(requests.requests, static_cast<std::size_t>(i)));
+    start(library.request_at(requests.requests, static_cast<std::size_t>(i)), count == 1);
   }
 }
 
@@ -302,7 +320,7 @@ class CountedCollective {
 
 void count_collective(const UctraceCollective& collective) {
   const UctraceCall& call = collective.call;
-  log::in_programs_send = false;
+  const EndOfSend end;
   // A persistent one is made here and started later.
   const bool starts =
       std::string_view(uctrace_mpi_functions[function_of(call)].pmpi_name).find("_init") ==
@@ -324,7 +342,7 @@ extern "C" void uctrace_mpi_count_call(unsigned function) {
 
 extern "C" void uctrace_mpi_count_send(const UctraceSent* sent) {
   describe(sent->function);
-  log::in_programs_send = false;
+  const EndOfSend end;
   const std::int32_t peer = as_int(sent->peer);
   if (as_int(sent->result) != 0 || peer < 0) {  // MPI_PROC_NULL is negative in every library
     log::count(log::CounterKind::mpi_function, sent->function, 0);
@@ -332,5 +350,5 @@ extern "C" void uctrace_mpi_count_send(const UctraceSent* sent) {
   }
   const std::uint64_t bytes = bytes_of(count_of(sent->count, sent->big_counts), sent->datatype);
   log::count_both(log::CounterKind::mpi_function, sent->function, log::CounterKind::external,
-                  peer_of_message(sent->comm, peer), bytes);
+                  known_peer(peer_of_message(sent->comm, peer)), bytes);
 }

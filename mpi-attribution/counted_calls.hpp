@@ -32,7 +32,7 @@ inline CountedAs counted_as(unsigned number) { return detail::counted_as[number]
 // Before the call: whether what it gives to UCP is the program's message.
 inline void begin_counting(unsigned number) {
   const CountedAs as = counted_as(number);
-  log::in_programs_send = as == CountedAs::send || as == CountedAs::start;
+  log::programs_send = as == CountedAs::send || as == CountedAs::start;
 }
 
 void count_call(const UctraceCall& call);

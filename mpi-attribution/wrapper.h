@@ -115,7 +115,7 @@ WRAPPER_INLINE void leave_unrecorded(const UctraceCall* call) {
   }
 #endif
 
-extern __thread bool uctrace_in_programs_send
+extern __thread uintptr_t uctrace_programs_send
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 WRAPPER_INLINE bool only_counts(void) {
@@ -123,7 +123,7 @@ WRAPPER_INLINE bool only_counts(void) {
 }
 WRAPPER_INLINE void enter_counted(bool sends) {
   measured_frame = frame_of_wrapper();
-  uctrace_in_programs_send = sends;
+  uctrace_programs_send = sends;
 }
 WRAPPER_INLINE void count_call(const unsigned* function) {
   uctrace_mpi_count_call(*function);

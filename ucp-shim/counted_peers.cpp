@@ -49,4 +49,8 @@ std::uint64_t peer_of(ucp_ep_h endpoint) {
              : log::kUnknownPeer;
 }
 
+std::uint64_t peer_at(const void* endpoint) {
+  return peer_of(static_cast<ucp_ep_h>(const_cast<void*>(endpoint)));
+}
+
 }  // namespace uctrace::ucp

@@ -15,18 +15,29 @@ void name_peer(ucp_ep_h endpoint, std::uint64_t remote_uid);
 // Of an endpoint, a subject of the counters. Cost: 2 ns.
 std::uint64_t peer_of(ucp_ep_h endpoint);
 
+// For who knows an endpoint by its address alone (log::set_peer_of_endpoint).
+std::uint64_t peer_at(const void* endpoint);
+
 inline bool counts_operations() { return log::counts() && layer_on(); }
 
-// What a point-to-point call of the program sends is counted where MPI was called.
+// What a point-to-point call of the program sends is counted where MPI was called; which endpoint it
+// went to is kept for that.
 inline bool is_counted_by_mpi(ucp_tag_t tag) {
-  return log::in_programs_send && log::has_tag_rule() && log::is_programs_message(tag);
+  return log::programs_send != 0 && log::has_tag_rule() && log::is_programs_message(tag);
+}
+inline void leave_to_mpi(ucp_ep_h endpoint) {
+  log::programs_send = reinterpret_cast<std::uintptr_t>(endpoint);
 }
 
 // Each counts an operation that did not fail at once, and returns its result.
 
 inline ucs_status_ptr_t count_tag_send(ucs_status_ptr_t result, ucp_ep_h endpoint, ucp_tag_t tag,
                                        std::uint64_t bytes) {
-  if (UCS_PTR_IS_ERR(result) || is_counted_by_mpi(tag)) return result;
+  if (UCS_PTR_IS_ERR(result)) return result;
+  if (is_counted_by_mpi(tag)) {
+    leave_to_mpi(endpoint);
+    return result;
+  }
   log::count(log::has_tag_rule() ? log::CounterKind::internal : log::CounterKind::external,
              peer_of(endpoint), bytes);
   return result;

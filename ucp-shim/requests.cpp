@@ -3,6 +3,7 @@
 #include "call-stacks/stacks.hpp"
 #include "event-log/recorder/once_per_log.hpp"
 #include "ucp-shim/active_requests.hpp"
+#include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/left_out.hpp"
 #include "uct-shim/context.hpp"
 #include "uct-shim/deferred.hpp"
@@ -78,6 +79,7 @@ UCTRACE_HOT inline void record_end(log::Lane* lane, log::Id operation, UcpFamily
 
 void switch_layer_on() {
   find_left_out_functions();
+  log::set_peer_of_endpoint(peer_at);
   detail::on.store(true, std::memory_order_relaxed);
   log::set_layer(log::Layer::ucp, log::LayerState::on);
 }

@@ -162,8 +162,8 @@ template <bool kMayCount>
 [[gnu::noinline]] ucs_status_ptr_t record_send(ucp_ep_h ep, const void* buffer, std::size_t count,
                                                ucp_tag_t tag, const ucp_request_param_t* param,
                                                const void* caller) {
-  return send<kMayCount>(original_ucp_tag_send_nbx.get(caller),
-                         name_for(UcpFunction::tag_send_nbx), ep, buffer, count, tag, param);
+  return send<kMayCount>(original_ucp_tag_send_nbx.get(caller), name_for(UcpFunction::tag_send_nbx),
+                         ep, buffer, count, tag, param);
 }
 
 template <bool kCountsMemory>
@@ -207,6 +207,7 @@ using log::UcpFunction;
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void* buffer, size_t count,
                                                  ucp_tag_t tag, const ucp_request_param_t* param) {
   if (log::counts_no_memory() && ucp::is_counted_by_mpi(tag)) {
+    ucp::leave_to_mpi(ep);
     if (auto* known = ucp::original_ucp_tag_send_nbx.get_known()) {
       return known(ep, buffer, count, tag, param);
     }

@@ -22,7 +22,21 @@ constinit TagRule tag_rule{};
 }  // namespace detail
 
 constinit CounterParts counter_parts{};
-thread_local constinit bool in_programs_send = false;
+thread_local constinit std::uintptr_t programs_send = 0;
+
+namespace {
+constinit std::atomic<std::uint64_t (*)(const void*)> peer_of_endpoint{nullptr};
+}  // namespace
+
+void set_peer_of_endpoint(std::uint64_t (*peer_of)(const void* endpoint)) {
+  peer_of_endpoint.store(peer_of, std::memory_order_release);
+}
+
+std::uint64_t peer_of_programs_send(std::uintptr_t sent) {
+  auto* const peer_of = peer_of_endpoint.load(std::memory_order_acquire);
+  if (sent <= 1 || peer_of == nullptr) return kUnknownPeer;
+  return peer_of(reinterpret_cast<const void*>(sent));
+}
 
 void set_tag_rule(std::uint64_t mask, std::uint64_t value) { detail::tag_rule = {mask, value}; }
 

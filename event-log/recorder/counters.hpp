@@ -96,11 +96,16 @@ UCTRACE_HOT inline void count_both(CounterKind kind, std::uint64_t subject, Coun
 inline bool is_programs_message(std::uint64_t ucp_tag) {
   return (ucp_tag & detail::tag_rule.mask) == detail::tag_rule.value;
 }
-// This thread is in a point-to-point call of the program that sends: what UCP is asked for with a
-// tag of the program is that, and elsewhere it is MPI's own.
-// The wrappers of MPI, which are in C, know it by its other name.
-extern thread_local constinit bool in_programs_send __asm__("uctrace_in_programs_send")
+// Not 0: this thread is in a point-to-point call of the program that sends. What UCP is asked for
+// with a tag of the program is that message, and elsewhere it is MPI's own. 1 at first, then the
+// endpoint that UCP was given for it. The wrappers of MPI, which are in C, know it by its other
+// name.
+extern thread_local constinit std::uintptr_t programs_send __asm__("uctrace_programs_send")
     __attribute__((tls_model("initial-exec")));
+// Whom `programs_send` was for, as a subject of the counters: where MPI tells no rank of a peer.
+std::uint64_t peer_of_programs_send(std::uintptr_t sent);
+// By the layer of UCP, which knows its endpoints.
+void set_peer_of_endpoint(std::uint64_t (*peer_of)(const void* endpoint));
 inline bool has_tag_rule() { return detail::tag_rule.mask != 0; }
 
 // Once MPI is known.

@@ -5,7 +5,7 @@
 
 #include "common.h"
 
-enum { kChildren = 3, kBytes = 5000, kTag = 7 };
+enum { kChildren = 3, kBytes = 5000, kTag = 7, kPersistentTag = 8, kStarts = 2 };
 
 static uint64_t seed_of(int parent, int child) { return (uint64_t)(100 * parent + child); }
 
@@ -20,6 +20,25 @@ static void send_to(MPI_Comm children, int parent) {
     if (!holds(buffer, kBytes, seed_of(parent, child))) fail("wrong contents of an answer");
   }
   free(buffer);
+}
+
+// The first child also gets some by a request that is started again and again.
+static void start_to(MPI_Comm children, int parent) {
+  MPI_Request request;
+  MPI_Send_init(&parent, 1, MPI_INT, 0, kPersistentTag, children, &request);
+  for (int i = 0; i < kStarts; ++i) {
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  MPI_Request_free(&request);
+}
+
+static void take_started(MPI_Comm parents, int count) {
+  for (int i = 0; i < count * kStarts; ++i) {
+    int got = -1;
+    MPI_Recv(&got, 1, MPI_INT, i % count, kPersistentTag, parents, MPI_STATUS_IGNORE);
+    if (got != i % count) fail("%d instead of %d", got, i % count);
+  }
 }
 
 static void answer(MPI_Comm parents, int child) {
@@ -57,12 +76,14 @@ int main(int argc, char** argv) {
     MPI_Comm_spawn(argv[0], arguments, kChildren, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between,
                    MPI_ERRCODES_IGNORE);
     send_to(between, rank);
+    start_to(between, rank);
     add_up(between, 0, size + kChildren);
     if (rank == 0) printf("spawns: all is right\n");
   } else {
     int parents;
     MPI_Comm_remote_size(between, &parents);
     answer(between, rank);
+    if (rank == 0) take_started(between, parents);
     add_up(between, 1, parents + kChildren);
   }
   MPI_Comm_disconnect(&between);
