@@ -160,9 +160,11 @@ void PeerLoader::finish_definitions() {
   }
   sort_by_handle(log_.workers);
   for (const End& end : worker_ends_) {
-    if (const auto at = row_at(log_.workers, end.handle, end.tick); at != kNone) {
-      log_.workers[at].end_tick = end.tick;
-    }
+    const auto at = row_at(log_.workers, end.handle, end.tick);
+    if (at == kNone) continue;
+    // Once: a second end is that of a worker of a UCX that is not known.
+    Worker& row = log_.workers[at];
+    row.end_tick = std::min(row.end_tick, end.tick);
   }
   finish_endpoints();
   finish_ucp_endpoints();
@@ -187,9 +189,10 @@ void PeerLoader::finish_endpoints() {
     }
   }
   for (const End& end : endpoint_ends_) {
-    if (const auto at = row_at(log_.endpoints, end.handle, end.tick); at != kNone) {
-      log_.endpoints[at].destroyed_tick = end.tick;
-    }
+    const auto at = row_at(log_.endpoints, end.handle, end.tick);
+    if (at == kNone) continue;
+    Endpoint& row = log_.endpoints[at];
+    row.destroyed_tick = std::min(row.destroyed_tick, end.tick);
   }
 }
 

@@ -33,6 +33,38 @@ TEST_CASE("whole logs of one job have no anomaly") {
   }
 }
 
+TEST_CASE("a worker that no record made, at the handle of a destroyed one, is not that one") {
+  using namespace log;
+  constexpr std::uint64_t kHandle = 0x700, kUid = 0xfeed;
+  LogBuilder builder = process(0);
+  const auto receive_at = [&](std::uint64_t tick) {
+    UcpOperation receive{};
+    receive.head.a = static_cast<std::uint16_t>(UcpFunction::tag_recv_nbx);
+    receive.start_tick = tick;
+    receive.handle = kHandle;
+    builder.add(receive, RecordType::ucp_operation);
+    ++builder.lanes[0].counters.ucp_operations;
+  };
+  receive_at(2000);
+  receive_at(4000);
+  builder.chunk(Stream::definitions, 0, 1);
+  UcpWorker worker{};
+  worker.tick = 1500;
+  worker.handle = kHandle;
+  worker.uid = kUid;
+  builder.add(worker, RecordType::ucp_worker);
+  for (const std::uint64_t tick : {3000, 5000}) {
+    HandleEnd end{};
+    end.tick = tick;
+    end.handle = kHandle;
+    builder.add(end, RecordType::ucp_worker_destroy);
+  }
+  const Run run = merged({builder});
+  REQUIRE(run.ucp_operations.size() == 2);
+  CHECK(run.ucp_operations[0].worker_uid == kUid);
+  CHECK(run.ucp_operations[1].worker_uid == 0);
+}
+
 TEST_CASE("several jobs in one folder: the newest is shown, the others are named") {
   std::vector<LogBuilder> logs{process(0), process(1), process(0)};
   std::strcpy(logs[2].page.job, "later");
