@@ -266,8 +266,8 @@ const std::map<std::string, VerbText> kVerbTexts = {
       .description =
           {"Prints the counters of a job that was started with uctrace record --counters: messages "
            "and bytes by class and pair of ranks or processes, by size, by transport, device and "
-           "operation, by GPU, "
-           "by MPI function, and by communicator. The job may still be running: reading never "
+           "operation, by GPU, by MPI function, and by communicator. The job may still be running: "
+           "reading never "
            "makes it wait.",
            "external: messages of point-to-point calls. internal: messages that MPI sent for "
            "itself, mostly below its collectives. one-sided-sent and one-sided-received: data of "
@@ -277,9 +277,8 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "puts all of that into one file. --matrices writes the matrices of its profile2mat.pl "
            "(PREFIX_msg_CLASS.mat, PREFIX_size_CLASS.mat, PREFIX_avg_CLASS.mat), --directed the "
            "same with a row for each sender. Processes without a rank, and ranks of spawned "
-           "worlds, have "
-           "numbers there, which PREFIX.numbers.tsv lists. With --every, counters writes them "
-           "again and again "
+           "worlds, have numbers there, which PREFIX.numbers.tsv lists. With --every, counters "
+           "writes them again and again "
            "while the job runs, and once more when it has ended."},
       .examples = {{"uctrace counters", "all tables"},
                    {"uctrace counters --by pairs --format csv", "one of them, for a program"},

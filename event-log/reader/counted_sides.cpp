@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
-#include <numeric>
 
 namespace uctrace::log {
 namespace {
@@ -39,23 +38,19 @@ CountedSides::CountedSides(const std::vector<CounterSnapshot>& job)
 }
 
 void CountedSides::find_worlds() {
-  std::vector<std::size_t> order;
+  // Worlds are numbered as they are met: spawned ones last, each by its start.
+  std::vector<std::tuple<bool, std::uint64_t, std::size_t>> order;
   for (std::size_t i = 0; i < job_.size(); ++i) {
-    if (job_[i].page.world_rank >= 0) order.push_back(i);
+    const CounterPage& page = job_[i].page;
+    if (page.world_rank >= 0) order.emplace_back(was_spawned(job_[i]), page.started_realtime_ns, i);
   }
-  // Worlds are numbered as they are met.
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    const auto key = [&](std::size_t i) {
-      return std::pair(was_spawned(job_[i]), job_[i].page.started_realtime_ns);
-    };
-    return key(a) < key(b);
-  });
+  std::sort(order.begin(), order.end());
   using Kind = std::pair<bool, std::int32_t>;  // spawned, size
   std::map<std::pair<Kind, std::size_t>, std::int32_t> worlds;
   std::map<std::pair<Kind, std::int32_t>, std::size_t> turns;  // by rank
-  for (const std::size_t i : order) {
+  for (const auto& [spawned, started, i] : order) {
     const CounterPage& page = job_[i].page;
-    const Kind kind{was_spawned(job_[i]), page.world_size};
+    const Kind kind{spawned, page.world_size};
     const std::size_t turn = turns[{kind, page.world_rank}]++;
     const auto [world, is_new] = worlds.try_emplace({kind, turn}, as_place(world_sizes_.size()));
     if (is_new) world_sizes_.push_back(page.world_size);
