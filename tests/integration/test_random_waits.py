@@ -116,29 +116,43 @@ def found_waits(recording):
     return waits, unknown
 
 
+NEEDED = {"late_sender", "wait_barrier", "rma_wait_at_fence", "rma_early_wait", "rma_late_post"}
+RUNS = 4  # who waits for whom is different in each; hardly one lacks a kind
+
+
 def waits_are_the_naive_ones(name, seed):
     mpi = replace(MPIS[name], ranks=RANKS)
+    met = set()
     with scratch() as folder:
-        job = mpi.job_with_windows("random_waits", seed, STEPS, folder / "truth")
-        _, recording = record_well(folder / "data", job)
-        truth = {
-            rank: [json.loads(line) for line in open(f"{folder / 'truth'}.{rank}.jsonl", encoding="utf-8")]
-            for rank in range(RANKS)
-        }
-        expected, possible = naive_waits(truth, calls_of(recording))
-        found, unknown = found_waits(recording)
-        kinds = {kind for (kind, _, _), ns in expected.items() if ns > 0}
-        check({"late_sender", "wait_barrier", "rma_wait_at_fence", "rma_early_wait", "rma_late_post"} <= kinds, f"waits of most kinds: {kinds}")
-        bound = recording.info["clock"]["max_error_ns"] or 0
-        calls = sum(len(rows) for rows in truth.values())
-        # What is no longer than the clocks may be off is not claimed.
-        off = 2 * calls * (bound + 1)
-        check(possible - off <= unknown <= possible + off, f"unknown {unknown} ns, naively {possible} ns, bound {bound} ns")
-        for key in set(expected) | set(found):
-            check(
-                0 <= expected[key] - found[key] <= off,
-                f"{key}: {found[key]} ns, naively {expected[key]} ns; bound {bound} ns",
-            )
+        for number in range(RUNS):
+            met |= check_run(mpi, seed, folder / str(number))
+            if NEEDED <= met:
+                return
+    check(False, f"in {RUNS} runs nobody waited in these ways: {NEEDED - met}")
+
+
+def check_run(mpi, seed, folder):
+    """Which kinds of waits there were."""
+    folder.mkdir()
+    job = mpi.job_with_windows("random_waits", seed, STEPS, folder / "truth")
+    _, recording = record_well(folder / "data", job)
+    truth = {
+        rank: [json.loads(line) for line in open(f"{folder / 'truth'}.{rank}.jsonl", encoding="utf-8")]
+        for rank in range(RANKS)
+    }
+    expected, possible = naive_waits(truth, calls_of(recording))
+    found, unknown = found_waits(recording)
+    bound = recording.info["clock"]["max_error_ns"] or 0
+    calls = sum(len(rows) for rows in truth.values())
+    # What is no longer than the clocks may be off is not claimed.
+    off = 2 * calls * (bound + 1)
+    check(possible - off <= unknown <= possible + off, f"unknown {unknown} ns, naively {possible} ns, bound {bound} ns")
+    for key in set(expected) | set(found):
+        check(
+            0 <= expected[key] - found[key] <= off,
+            f"{key}: {found[key]} ns, naively {expected[key]} ns; bound {bound} ns",
+        )
+    return {kind for (kind, _, _), ns in expected.items() if ns > 0}
 
 
 run_test(waits_are_the_naive_ones)

@@ -76,11 +76,12 @@ exec cat  # until the test closes the other end, or ends
 
 # What launchers take for ssh: AGENT [OPTION...] HOST COMMAND. Nothing of the caller's environment
 # gets to the other side. A PATH and a HOME are there, as with sshd: without the first Open MPI's
-# daemon does not start, without the second that of Open MPI 5 crashes.
+# daemon does not start, without the second that of Open MPI 5 crashes. Two rigs have hosts of one name: in one
+# folder for temporary files the launcher of one would remove what that of the other works with.
 AGENT = """#!/bin/sh
 case $1 in -*) shift ;; esac
 host=$1; shift
-exec nsenter --all --target "$(cat "{folder}/$host.pid")" env -i PATH=/usr/bin:/bin HOME=/ sh -c "$*"
+exec nsenter --all --target "$(cat "{folder}/$host.pid")" env -i PATH=/usr/bin:/bin HOME=/ TMPDIR="{folder}/tmp" sh -c "$*"
 """
 
 HOSTS_FILE = "127.0.0.1 localhost\n10.77.0.254 login\n10.77.0.1 node1\n10.77.0.2 node2\n"
@@ -109,7 +110,8 @@ class Rig:
         """The command that runs `command` on login."""
         own = Path("/proc") / str(self._login) / "ns"
         kinds = {"mount": "mnt", "net": "net", "uts": "uts", "ipc": "ipc", "pid": "pid_for_children"}
-        return ["nsenter", *(f"--{kind}={own / file}" for kind, file in kinds.items()), *command]
+        namespaces = (f"--{kind}={own / file}" for kind, file in kinds.items())
+        return ["nsenter", *namespaces, "env", f"TMPDIR={self.folder / 'tmp'}", *command]
 
     def on(self, host, command):
         """The command that runs `command` on a host, with an empty environment."""
@@ -141,6 +143,7 @@ def two_hosts(folder, *, own_boot_ids=False):
     ids alone where it asks whether memory of a GPU can be shared."""
     _need_namespaces()
     folder.mkdir()
+    (folder / "tmp").mkdir()
     if own_boot_ids:
         for host in HOSTS:
             (folder / f"{host}.boot_id").write_text(f"{uuid.uuid4()}\n")
