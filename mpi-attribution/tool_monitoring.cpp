@@ -74,8 +74,12 @@ int end_profile(ToolHandle& handle) {
 // which is the address of no variable.
 const CountedComm* comm_of(Word object) {
   if (object == 0) return nullptr;
-  if (library.handle(object) == object) {
-    if (const CountedComm* comm = counted_comm(object)) return comm;
+  // Handles of 4 bytes are numbers, some of them negative.
+  const auto as_number =
+      static_cast<Word>(static_cast<std::int64_t>(static_cast<std::int32_t>(object)));
+  const Handle handle = library.handle(object);
+  if (handle == object || as_number == object) {
+    if (const CountedComm* comm = counted_comm(handle)) return comm;
   }
   return counted_comm(library.handle_at(object));
 }

@@ -15,11 +15,6 @@ std::int32_t launch_rank_of(const CounterPage& page) {
   return 0 <= page.launch_rank && page.launch_rank < most ? page.launch_rank : -1;
 }
 
-bool was_spawned(const CounterSnapshot& process) {
-  return std::any_of(process.communicators.begin(), process.communicators.end(),
-                     [](const auto& comm) { return comm.second.label == "MPI_COMM_PARENT"; });
-}
-
 std::string in_hex(std::uint64_t number) {
   char digits[16];
   return {digits, std::to_chars(digits, std::end(digits), number, 16).ptr};
@@ -42,7 +37,7 @@ void CountedSides::find_worlds() {
   std::vector<std::tuple<bool, std::uint64_t, std::size_t>> order;
   for (std::size_t i = 0; i < job_.size(); ++i) {
     const CounterPage& page = job_[i].page;
-    if (page.world_rank >= 0) order.emplace_back(was_spawned(job_[i]), page.started_realtime_ns, i);
+    if (page.world_rank >= 0) order.emplace_back(job_[i].spawned, page.started_realtime_ns, i);
   }
   std::sort(order.begin(), order.end());
   using Kind = std::pair<bool, std::int32_t>;  // spawned, size

@@ -183,6 +183,7 @@ void take_name(CounterSnapshot& to, const CounterName& name, std::span<const std
       break;
     case CounterNameKind::communicator_label:
       to.communicators[name.number].label = text_of(words);
+      to.spawned |= to.communicators[name.number].label == "MPI_COMM_PARENT";
       break;
     case CounterNameKind::mpi_function:
       to.functions[name.number] = text_of(words);

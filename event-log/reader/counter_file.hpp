@@ -64,6 +64,7 @@ struct CounterSnapshot {
   std::map<std::uint32_t, CountedGpu> gpus;
   std::map<std::uint32_t, CountedCommunicator> communicators;
   std::string library;
+  bool spawned = false;          // it has a parent (MPI_COMM_PARENT), whatever it is called later
   std::uint64_t row_count = 0;   // rows in use, and
   std::uint64_t file_bytes = 0;  // how large the file is
 

@@ -95,10 +95,12 @@ SideNumbers::SideNumbers(const std::vector<CounterSnapshot>& job, const CountedS
                          const CounterMatrix& matrix) {
   std::set<CountedSide> all;
   std::set<std::int32_t> worlds;
+  bool has_worlds = false;
   for (std::size_t process = 0; process < job.size(); ++process) {
     const CountedSide self = sides.of(process);
     const std::int32_t world = sides.world_of(self);
     if (self.rank >= 0) all.insert(self);
+    has_worlds = has_worlds || world >= 0;
     if (world == 0) size_ = std::max(size_, job[process].page.world_size);
     if (world <= 0 || !worlds.insert(world).second) continue;
     for (std::int32_t rank = 0; rank < job[process].page.world_size; ++rank) {
@@ -122,7 +124,8 @@ SideNumbers::SideNumbers(const std::vector<CounterSnapshot>& job, const CountedS
   std::vector<CountedSide> others;
   std::set<std::int32_t> taken;
   for (const CountedSide& side : all) {
-    const bool is_first = side.rank >= 0 && sides.world_of(side) <= 0;
+    const std::int32_t world = sides.world_of(side);
+    const bool is_first = side.rank >= 0 && (world == 0 || (world < 0 && !has_worlds));
     if (is_first && taken.insert(side.rank).second) {
       give(side, side.rank);
     } else {

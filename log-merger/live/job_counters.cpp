@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "log-merger/live/came_since.hpp"
 #include "log-merger/reports/counter_names.hpp"
@@ -44,6 +43,9 @@ bool may_get_rank(const CounterSnapshot& process, ProcessState state) {
          (page.heartbeat_realtime_ns <= page.started_realtime_ns || age < kLongestInit_ns);
 }
 
+// A copy is made again every second; the servers of files add some.
+constexpr double kLongestLag_s = 10;
+
 // Who is known, and of whom nothing is there: a worker of no process, or a rank of one of several
 // worlds.
 bool is_stranger(const log::CountedSides& sides, const log::CountedSide& side) {
@@ -82,6 +84,7 @@ void JobCounters::take(const Reading& reading) {
     sums_ = Sums(most_series_);
   }
   waiting_ = {};
+  elapsed_s_ += reading.seconds;
   const log::CountedSides sides(reading.now);
   const bool lags = std::any_of(
       reading.processes.begin(), reading.processes.end(),
@@ -200,26 +203,36 @@ bool JobCounters::wait(const Came& came) {
   return false;
 }
 
+void JobCounters::note_stranger(Row& row, bool is_there) const {
+  if (!is_there) {
+    row.stranger_since_s.reset();
+  } else if (!row.stranger_since_s) {
+    row.stranger_since_s = elapsed_s_;
+  }
+}
+
 // Its process has no rank yet, or nothing is there of it: which may be otherwise at the next
 // reading.
 bool JobCounters::may_be_told_better(const Source& from, const log::CountedSide& side,
-                                     bool was_stranger) const {
+                                     const Row& row) const {
   if (side.process >= 0) {
     const auto place = static_cast<std::size_t>(side.process);
     return side.rank < 0 &&
            may_get_rank(from.reading.now[place], from.reading.processes[place].state);
   }
-  return is_stranger(from.sides, side) && from.reading.counts() && (from.lags || !was_stranger);
+  if (!is_stranger(from.sides, side) || !from.reading.counts()) return false;
+  const double waited_s = row.stranger_since_s ? elapsed_s_ - *row.stranger_since_s : -1;
+  return waited_s < 0 || (from.lags && waited_s < kLongestLag_s);
 }
 
 bool JobCounters::tell_pair(const Source& from, const Came& came) {
   const std::uint64_t subject = log::subject_of(came.key);
   const log::CountedSide self = from.sides.of(from.place);
   const log::CountedSide peer = from.sides.peer(from.place, subject);
-  const bool was_stranger = std::exchange(came.row.saw_stranger, is_stranger(from.sides, peer));
-  const bool waits = may_be_told_better(from, self, false) ||
-                     may_be_told_better(from, peer, was_stranger) ||
+  const bool waits = may_be_told_better(from, self, came.row) ||
+                     may_be_told_better(from, peer, came.row) ||
                      (is_to_be_named(from.snapshot, subject) && !from.is_final);
+  note_stranger(came.row, is_stranger(from.sides, peer));
   if (waits) return wait(came);
   sums_.pairs.add(
       {.which = class_of_key(came.key), .rank = end_of(from, self), .peer = end_of(from, peer)},
@@ -234,15 +247,13 @@ bool JobCounters::tell_each(const Source& from, const Came& came) {
   const bool is_named = from.snapshot.communicators.contains(static_cast<std::uint32_t>(comm));
   if ((!is_named || self.rank < 0) && !from.is_final) return wait(came);
   const std::vector<log::CountedSide> others = from.sides.others(from.place, comm);
-  const bool has_stranger =
-      std::any_of(others.begin(), others.end(),
-                  [&](const log::CountedSide& member) { return is_stranger(from.sides, member); });
-  const bool was_stranger = std::exchange(came.row.saw_stranger, has_stranger);
-  if (std::any_of(others.begin(), others.end(), [&](const log::CountedSide& member) {
-        return may_be_told_better(from, member, was_stranger);
-      })) {
-    return wait(came);
+  bool waits = false, has_stranger = false;
+  for (const log::CountedSide& member : others) {
+    waits = waits || may_be_told_better(from, member, came.row);
+    has_stranger = has_stranger || is_stranger(from.sides, member);
   }
+  note_stranger(came.row, has_stranger);
+  if (waits) return wait(came);
   CountedPair pair = {.which = CounterClass::collective, .rank = end_of(from, self)};
   for (const log::CountedSide& member : others) {
     pair.peer = end_of(from, member);

@@ -9,7 +9,7 @@
 // from a sum. What has no name or rank yet waits for it, until its process has ended: it is in no
 // sum of these labels until then. So does a peer of which no process is there yet, for one reading:
 // a worker is named in the file of its process before anybody can connect to it, and a rank is told
-// before it is sent to. While files are copies, which lag, it waits for longer.
+// before it is sent to. While files are copies, which lag, it waits for some seconds.
 #pragma once
 
 #include <array>
@@ -95,7 +95,8 @@ class JobCounters {
   // How far a row of a process was read, and how much of that is in the sums of its labels.
   struct Row {
     log::CounterTotal read, told;
-    bool saw_stranger = false;  // the reading before found no process of the peer either
+    // Since when readings have found no process of the peer, on the clock of `elapsed_s_`.
+    std::optional<double> stranger_since_s;
   };
   struct Process {
     std::unordered_map<log::CounterKey, Row> rows;
@@ -129,14 +130,15 @@ class JobCounters {
   bool tell_gpu(const Source& from, const Came& came);
   bool tell_communicator(const Source& from, const Came& came);
   bool wait(const Came& came);
-  bool may_be_told_better(const Source& from, const log::CountedSide& side,
-                          bool was_stranger) const;
+  bool may_be_told_better(const Source& from, const log::CountedSide& side, const Row& row) const;
+  void note_stranger(Row& row, bool is_there) const;
   CountedEnd end_of(const Source& from, const log::CountedSide& side);
   CountedEnd end_with_name(const std::string& name);
 
   const std::size_t most_series_;
   std::string job_;
   std::uint64_t started_ = 0;
+  double elapsed_s_ = 0;                                  // between the readings so far
   std::unordered_map<std::uint64_t, Process> processes_;  // by LiveProcess::number
   std::vector<std::string> names_;                        // of ends that are no ranks
   std::unordered_map<std::string, CountedEnd> ends_;      // by these names

@@ -126,7 +126,7 @@ TEST_CASE(
   for (std::int32_t rank = 0; rank < 3; ++rank) {
     // Its host's clock is behind.
     job.push_back(process_of({rank, 3, static_cast<std::uint32_t>(10 + rank), 50}));
-    job.back().communicators[1].label = "MPI_COMM_PARENT";
+    job.back().spawned = true;
   }
   const CountedSides sides(job);
   CHECK(sides.world_of(sides.of(0)) == 0);

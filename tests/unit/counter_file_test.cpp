@@ -165,7 +165,7 @@ TEST_CASE("counters: names") {
   FileMaker::add_name(names, CounterNameKind::peer, 5, 0x77);
   FileMaker::add_name(names, CounterNameKind::interface, 2, 0, "tcp/eth0");
   FileMaker::add_name(names, CounterNameKind::mpi_function, 6, 0, "MPI_Send");
-  FileMaker::add_name(names, CounterNameKind::communicator_label, 1, 0, "was");
+  FileMaker::add_name(names, CounterNameKind::communicator_label, 1, 0, "MPI_COMM_PARENT");
   FileMaker::add_name(names, CounterNameKind::communicator_label, 1, 0, "even ranks");
   FileMaker::add_name(names, CounterNameKind::communicator, 1, 3, kEven);
   FileMaker::add_name(names, CounterNameKind::communicator, 2, 9, kEven);
@@ -186,6 +186,7 @@ TEST_CASE("counters: names") {
   CHECK(snapshot.functions.at(6) == "MPI_Send");
   const CountedCommunicator& even = snapshot.communicators.at(1);
   CHECK(even.label == "even ranks");
+  CHECK(snapshot.spawned);  // whatever its parent is called now
   CHECK(even.members() == std::vector<std::int32_t>{0, 2, 4});
   CHECK_FALSE(snapshot.communicators.at(2).members_known);
 }

@@ -139,11 +139,16 @@ TEST_CASE("strangers wait as long as files lag, or one of them may be about to b
   process.rows[to_peer(1)] = {5, 500};
   job.reading.processes[0].is_copy = true;
   JobCounters counters(kAll);
+  job.reading.seconds = 4;
   for (int i = 0; i < 3; ++i) {
     counters.take(job.reading);
     CHECK(counters.waiting()[1] == ExactTotal{5, 500});
   }
-  job.reading.processes[0].state = ProcessState::ended;
+  SUBCASE("some seconds") {}
+  SUBCASE("or until the job has ended") {
+    job.reading.seconds = 0;
+    job.reading.processes[0].state = ProcessState::ended;
+  }
   counters.take(job.reading);
   CHECK(counters.waiting() == JobCounters::ByClass{});
   CHECK(counters.name_of(counters.pairs().told().begin()->first.peer) == "worker 0x4d");
@@ -153,7 +158,7 @@ TEST_CASE("a rank of a world that is not whole yet waits for its process") {
   Job job;
   job.add(0, 0);
   log::CounterSnapshot& spawned = job.add(0, 1);
-  spawned.communicators[1].label = "MPI_COMM_PARENT";
+  spawned.spawned = true;
   spawned.page.started_realtime_ns = 5;
   spawned.rows[to_rank(CounterKind::external, 8, 1)] = {2, 16};
   spawned.communicators[2] = {
@@ -165,7 +170,7 @@ TEST_CASE("a rank of a world that is not whole yet waits for its process") {
   CHECK(counters.waiting()[0] == ExactTotal{2, 16});
   CHECK(counters.waiting()[4] == ExactTotal{3, 30});
   log::CounterSnapshot& partner = job.add(1, 2);
-  partner.communicators[1].label = "MPI_COMM_PARENT";
+  partner.spawned = true;
   partner.page.started_realtime_ns = 5;
   counters.take(job.reading);
   CHECK(counters.waiting() == JobCounters::ByClass{});
