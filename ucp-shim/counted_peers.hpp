@@ -20,14 +20,13 @@ std::uint64_t peer_at(const void* endpoint);
 
 inline bool counts_operations() { return log::counts() && layer_on(); }
 
-// What a point-to-point call of the program sends is counted where MPI was called; which endpoint
-// it went to is kept for that.
+// What a point-to-point call of the program sends is counted where MPI was called; which endpoint it
+// went to is kept for that.
 inline bool is_counted_by_mpi(ucp_tag_t tag) {
   return log::programs_send != 0 && log::has_tag_rule() && log::is_programs_message(tag);
 }
-// The first: what comes behind it in the call is progress.
 inline void leave_to_mpi(ucp_ep_h endpoint) {
-  if (log::programs_send == 1) log::programs_send = reinterpret_cast<std::uintptr_t>(endpoint);
+  log::programs_send = reinterpret_cast<std::uintptr_t>(endpoint);
 }
 
 // Each counts an operation that did not fail at once, and returns its result.
