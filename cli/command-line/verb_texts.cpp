@@ -248,8 +248,8 @@ const std::map<std::string, VerbText> kVerbTexts = {
           {"Proposes nodes and cores for the ranks of a job: ranks that send each other much "
            "should be near each other. The matrix has the messages of the run, including those "
            "that collective calls sent below; if only counters were recorded, it is that of the "
-           "counters. It prints what a model says of the current "
-           "placement, of ranks packed by node, of ranks dealt out to nodes in turn, and of the "
+           "counters. It prints what a model says of the current placement, of ranks packed by "
+           "node, of ranks dealt out to nodes in turn, and of the "
            "proposed placement. If the proposal saves less than 5 %, it says to keep the current "
            "one.",
            "The cost of a placement is the sum over all pairs of ranks of what they exchanged, "
@@ -267,8 +267,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
           {"Prints the counters of a job that was started with uctrace record --counters: messages "
            "and bytes by class and pair of ranks or processes, by size, by transport, device and "
            "operation, by GPU, by MPI function, and by communicator. The job may still be running: "
-           "reading never "
-           "makes it wait.",
+           "reading never makes it wait.",
            "external: messages of point-to-point calls. internal: messages that MPI sent for "
            "itself, mostly below its collectives. one-sided-sent and one-sided-received: data of "
            "one-sided calls. collective: what collective calls mean for each peer, whatever "
@@ -278,8 +277,7 @@ const std::map<std::string, VerbText> kVerbTexts = {
            "(PREFIX_msg_CLASS.mat, PREFIX_size_CLASS.mat, PREFIX_avg_CLASS.mat), --directed the "
            "same with a row for each sender. Processes without a rank, and ranks of spawned "
            "worlds, have numbers there, which PREFIX.numbers.tsv lists. With --every, counters "
-           "writes them again and again "
-           "while the job runs, and once more when it has ended."},
+           "writes them again and again while the job runs, and once more when it has ended."},
       .examples = {{"uctrace counters", "all tables"},
                    {"uctrace counters --by pairs --format csv", "one of them, for a program"},
                    {"uctrace counters run --prof prof/app",

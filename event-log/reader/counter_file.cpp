@@ -21,8 +21,6 @@ namespace {
 using Cause = FileError::Cause;
 using Words = std::vector<std::uint64_t>;
 
-// No job has more. A damaged number is followed no further: matrices have a place for each pair.
-
 [[noreturn]] void refuse_counters(
     const std::string& name, Cause cause, std::string why,
     std::string to_do = "record the run again, or leave this file out") {

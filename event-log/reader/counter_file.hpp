@@ -22,7 +22,7 @@
 
 namespace uctrace::log {
 
-// A rank or a size beyond is none: the file is damaged.
+// No job has more. A damaged number is followed no further: matrices have a place for each pair.
 inline constexpr std::int32_t kMostRanks = 1 << 24;
 
 struct CounterTotal {

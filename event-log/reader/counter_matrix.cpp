@@ -91,17 +91,17 @@ std::uint64_t unnamed_messages(const std::vector<CounterSnapshot>& job) {
   return sum;
 }
 
-SideNumbers::SideNumbers(const std::vector<CounterSnapshot>& job, const CountedSides& sides,
-                         const CounterMatrix& matrix) {
+namespace {
+
+// All that need a number: what the matrix has, and each rank of a world that is not the first.
+std::set<CountedSide> sides_in(const std::vector<CounterSnapshot>& job, const CountedSides& sides,
+                               const CounterMatrix& matrix) {
   std::set<CountedSide> all;
   std::set<std::int32_t> worlds;
-  bool has_worlds = false;
   for (std::size_t process = 0; process < job.size(); ++process) {
     const CountedSide self = sides.of(process);
-    const std::int32_t world = sides.world_of(self);
     if (self.rank >= 0) all.insert(self);
-    has_worlds = has_worlds || world >= 0;
-    if (world == 0) size_ = std::max(size_, job[process].page.world_size);
+    const std::int32_t world = sides.world_of(self);
     if (world <= 0 || !worlds.insert(world).second) continue;
     for (std::int32_t rank = 0; rank < job[process].page.world_size; ++rank) {
       all.insert(sides.member(process, rank));
@@ -114,31 +114,41 @@ SideNumbers::SideNumbers(const std::vector<CounterSnapshot>& job, const CountedS
     }
   }
   all.erase(CountedSide{});
-  const auto give = [&](const CountedSide& side, std::int32_t number) {
-    if (side.process >= 0) processes_.emplace(number, static_cast<std::size_t>(side.process));
-    if (side.rank != number) renumbered_.emplace(number, side);
-    numbers_.emplace(side, number);
-    size_ = std::max(size_, number + 1);
-  };
+  return all;
+}
+
+}  // namespace
+
+SideNumbers::SideNumbers(const std::vector<CounterSnapshot>& job, const CountedSides& sides,
+                         const CounterMatrix& matrix) {
+  // Without any world, ranks are those of the launcher.
+  std::int32_t first_world = -1;
+  for (std::size_t process = 0; process < job.size(); ++process) {
+    const std::int32_t world = sides.world_of(sides.of(process));
+    if (world >= 0) first_world = 0;
+    if (world == 0) size_ = std::max(size_, job[process].page.world_size);
+  }
   // By world, then as sides are ordered: one without a rank is of no world.
-  std::vector<CountedSide> others;
-  std::set<std::int32_t> taken;
-  for (const CountedSide& side : all) {
+  std::vector<std::pair<std::int32_t, CountedSide>> others;
+  for (const CountedSide& side : sides_in(job, sides, matrix)) {
     const std::int32_t world = sides.world_of(side);
-    const bool is_first = side.rank >= 0 && (world == 0 || (world < 0 && !has_worlds));
-    if (is_first && taken.insert(side.rank).second) {
+    if (side.rank >= 0 && world == first_world) {
       give(side, side.rank);
     } else {
-      others.push_back(side);
+      others.emplace_back(side.rank >= 0 ? world : INT32_MAX, side);
     }
   }
-  const auto world_of = [&](const CountedSide& side) {
-    return side.rank >= 0 ? sides.world_of(side) : INT32_MAX;
-  };
-  std::stable_sort(others.begin(), others.end(), [&](const CountedSide& a, const CountedSide& b) {
-    return world_of(a) < world_of(b);
-  });
-  for (const CountedSide& side : others) give(side, size_);
+  std::sort(others.begin(), others.end());
+  for (const auto& [world, side] : others) give(side, size_);
+}
+
+void SideNumbers::give(const CountedSide& side, std::int32_t number) {
+  if (side.process >= 0) processes_.emplace(number, static_cast<std::size_t>(side.process));
+  if (side.rank != number) {
+    numbers_.emplace(side, number);
+    renumbered_.emplace(number, side);
+  }
+  size_ = std::max(size_, number + 1);
 }
 
 std::int32_t SideNumbers::of(const CountedSide& side) const {

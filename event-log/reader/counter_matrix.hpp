@@ -71,9 +71,11 @@ class SideNumbers {
   const std::map<std::int32_t, CountedSide>& renumbered() const { return renumbered_; }
 
  private:
-  std::map<CountedSide, std::int32_t> numbers_;  // any other one's is its rank
+  void give(const CountedSide& side, std::int32_t number);
+
+  std::map<CountedSide, std::int32_t> numbers_;     // any other one's is its rank
+  std::map<std::int32_t, CountedSide> renumbered_;  // the same by number
   std::map<std::int32_t, std::size_t> processes_;
-  std::map<std::int32_t, CountedSide> renumbered_;
   std::int32_t size_ = 0;
 };
 

@@ -94,13 +94,9 @@ void JobCounters::take(const Reading& reading) {
     const LiveProcess& process = reading.processes[i];
     // One that has ended names nothing any more, and one that has no room for names may not.
     const bool is_final = !may_count(process.state) || snapshot.page.lost_names != 0;
-    take_process({.reading = reading,
-                  .place = i,
-                  .sides = sides,
-                  .snapshot = snapshot,
-                  .is_final = is_final,
-                  .lags = lags},
-                 processes_[process.number]);
+    take_process(
+        {.reading = reading, .place = i, .sides = sides, .is_final = is_final, .lags = lags},
+        processes_[process.number]);
   }
   sums_.pairs.settle();
   for (auto* series : {&sums_.transports, &sums_.gpus, &sums_.functions, &sums_.communicators}) {
@@ -124,7 +120,7 @@ void JobCounters::take_states(const Reading& reading) {
 }
 
 void JobCounters::take_process(const Source& from, Process& known) {
-  const CounterSnapshot& snapshot = from.snapshot;
+  const CounterSnapshot& snapshot = from.snapshot();
   for (const auto& [key, total] : snapshot.rows) {
     const auto [at, is_new] = known.rows.try_emplace(key);
     Row& row = at->second;
@@ -152,7 +148,7 @@ void JobCounters::take_process(const Source& from, Process& known) {
 }
 
 bool JobCounters::tell(const Source& from, const Came& came) {
-  const CounterSnapshot& snapshot = from.snapshot;
+  const CounterSnapshot& snapshot = from.snapshot();
   const std::uint64_t subject = log::subject_of(came.key);
   const auto is_named = [&](const CounterNames& names) {
     return from.is_final || names.contains(static_cast<std::uint32_t>(subject));
@@ -189,10 +185,10 @@ bool JobCounters::tell(const Source& from, const Came& came) {
 bool JobCounters::tell_gpu(const Source& from, const Came& came) {
   const std::uint64_t subject = log::subject_of(came.key);
   const auto number = static_cast<std::uint32_t>(subject);
-  if (number != 0 && !from.snapshot.gpus.contains(number) && !from.is_final) return false;
-  const CountedData of = counted_data(from.snapshot, subject);
+  if (number != 0 && !from.snapshot().gpus.contains(number) && !from.is_final) return false;
+  const CountedData of = counted_data(from.snapshot(), subject);
   const auto known = [](const std::string& text) { return text.empty() ? kUnknownLabel : text; };
-  sums_.gpus.add({from.snapshot.host(), known(of.gpu), known(of.bus), std::string(of.memory),
+  sums_.gpus.add({from.snapshot().host(), known(of.gpu), known(of.bus), std::string(of.memory),
                   std::string(of.data)},
                  came.total);
   return true;
@@ -231,7 +227,7 @@ bool JobCounters::tell_pair(const Source& from, const Came& came) {
   const log::CountedSide peer = from.sides.peer(from.place, subject);
   const bool waits = may_be_told_better(from, self, came.row) ||
                      may_be_told_better(from, peer, came.row) ||
-                     (is_to_be_named(from.snapshot, subject) && !from.is_final);
+                     (is_to_be_named(from.snapshot(), subject) && !from.is_final);
   note_stranger(came.row, is_stranger(from.sides, peer));
   if (waits) return wait(came);
   sums_.pairs.add(
@@ -244,7 +240,7 @@ bool JobCounters::tell_pair(const Source& from, const Came& came) {
 bool JobCounters::tell_each(const Source& from, const Came& came) {
   const std::uint64_t comm = log::subject_of(came.key);
   const log::CountedSide self = from.sides.of(from.place);
-  const bool is_named = from.snapshot.communicators.contains(static_cast<std::uint32_t>(comm));
+  const bool is_named = from.snapshot().communicators.contains(static_cast<std::uint32_t>(comm));
   if ((!is_named || self.rank < 0) && !from.is_final) return wait(came);
   const std::vector<log::CountedSide> others = from.sides.others(from.place, comm);
   bool waits = false, has_stranger = false;
@@ -264,14 +260,13 @@ bool JobCounters::tell_each(const Source& from, const Came& came) {
 
 CountedEnd JobCounters::end_of(const Source& from, const log::CountedSide& side) {
   if (!side.is_known()) return CountedPair::kNobody;
-  if (from.sides.is_told_by_rank(side) && side.process < 0) return side.rank;
-  if (side.process < 0 || side.rank < 0) return end_with_name(from.sides.label(side));
+  const auto told_now = [&] {
+    return from.sides.is_told_by_rank(side) ? side.rank : end_with_name(from.sides.label(side));
+  };
+  if (side.process < 0 || side.rank < 0) return told_now();
   const auto place = static_cast<std::size_t>(side.process);
   Process& process = processes_[from.reading.processes[place].number];
-  if (!process.end) {
-    process.end =
-        from.sides.is_told_by_rank(side) ? side.rank : end_with_name(from.sides.label(side));
-  }
+  if (!process.end) process.end = told_now();
   return *process.end;
 }
 
@@ -290,7 +285,7 @@ std::string JobCounters::name_of(CountedEnd end) const {
 }
 
 bool JobCounters::tell_communicator(const Source& from, const Came& came) {
-  const auto& comms = from.snapshot.communicators;
+  const auto& comms = from.snapshot().communicators;
   const auto comm = comms.find(static_cast<std::uint32_t>(log::subject_of(came.key)));
   const bool is_known = comm != comms.end();
   if (!is_known && !from.is_final) return false;

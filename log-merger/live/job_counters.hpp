@@ -110,9 +110,10 @@ class JobCounters {
     const Reading& reading;
     std::size_t place;  // of the process in it
     const log::CountedSides& sides;
-    const log::CounterSnapshot& snapshot;
     bool is_final;  // it names nothing any more
     bool lags;      // files of the job are copies
+
+    const log::CounterSnapshot& snapshot() const { return reading.now[place]; }
   };
   // What came in one of its rows.
   struct Came {

@@ -283,18 +283,17 @@ def without_mpi():
             check_equal(sum(row["bytes"] for row in external), sum(op["bytes"] for op in sends), f"bytes of {program}")
             if program == "plain_ucp":
                 check_equal(pairs_of_counters(found, "external"), pairs_of_report(recording), "pairs of processes")
-                check_numbered(folder, recording, pairs_of_counters(found, "external"), {})
+                check_numbered(folder, recording, pairs_of_counters(found, "external"))
             for verb in ("counters", "top"):
                 told = run_well([TOOL, verb, recording.folder, *(["--once", "--by", "all"] if verb == "top" else [])])
                 check_equal(told.stderr, "", f"{verb} warns of processes that it names")
 
 
-def check_numbered(folder, recording, pairs, ranks):
-    """Profiles and matrices have numbers, and a list of those that are no ranks."""
+def check_numbered(folder, recording, pairs):
+    """Profiles and matrices have numbers, and a list of them where no process has a rank."""
     prefix = folder / "numbered"
     run_well([TOOL, "counters", recording.folder, "--prof", prefix, "--directed", prefix])
-    names = ranks | numbers_beside(prefix)
-    number_of = {name: number for number, name in names.items()}
+    number_of = {name: number for number, name in numbers_beside(prefix).items()}
     expected = {(number_of[str(a)], number_of[str(b)]): messages for (a, b), messages in pairs.items()}
     matrix = [line.split() for line in Path(f"{prefix}_directed_msg_external.mat").read_text().splitlines()]
     found = {(i, j): int(cell) for i, row in enumerate(matrix) for j, cell in enumerate(row) if cell != "0"}
