@@ -182,12 +182,15 @@ std::string UcxVersion::text() const { return fmt::format("{}.{}.{}", major, min
 
 UcxInfo parse_ucx_info(const std::string& text) {
   UcxInfo info;
-  static const std::regex version("^# (?:Library version:|Version) ([0-9]+\\.[0-9]+\\.[0-9]+)");
+  // Since 1.14, of 1.13, and before.
+  static const std::regex version(
+      "^# (?:Library version: |Version |UCT version=)([0-9]+\\.[0-9]+\\.[0-9]+)");
+  static const std::regex configured("^# [Cc]onfigured with:");
   for (const std::string& line : check::lines_of(text)) {
     std::smatch match;
     if (info.version.empty() && std::regex_search(line, match, version)) info.version = match[1];
-    if (line.starts_with("# Configured with:")) {
-      info.options = split_options(after(line, "# Configured with:"));
+    if (std::regex_search(line, match, configured)) {
+      info.options = split_options(after(line, match.str()));
     }
   }
   return info;

@@ -57,9 +57,9 @@ def version_of(prefix):
     environment = {**os.environ, "LD_LIBRARY_PATH": f"{prefix}/lib"} if prefix else None
     told = subprocess.run([program, "-v"], capture_output=True, text=True, env=environment, check=True)
     for line in told.stdout.splitlines():
-        for key in ("# Library version: ", "# Version "):
-            if line.startswith(key):
-                return line[len(key):].strip()
+        # Since 1.14, of 1.13, and before.
+        if told_version := re.match(r"# (?:Library version: |Version |UCT version=)([0-9.]+)", line):
+            return told_version[1]
     raise RuntimeError(f"{program} -v does not tell its version")
 
 

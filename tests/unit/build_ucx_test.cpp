@@ -10,7 +10,11 @@
 
 using namespace uctrace::cli::build_ucx;
 
-TEST_CASE("ucx_info -v of both forms: version and options") {
+TEST_CASE("ucx_info -v of each form: version and options") {
+  const UcxInfo oldest = parse_ucx_info(
+      "# UCT version=1.12.1 revision 0000000\n# configured with: --disable-logging --enable-mt\n");
+  CHECK(oldest.version == "1.12.1");
+  CHECK(oldest.options == Words{"--disable-logging", "--enable-mt"});
   const UcxInfo old = parse_ucx_info(
       "# Version 1.13.1\n# Git branch '<unknown>', revision 0000000\n"
       "# Configured with: --build=x86_64-linux-gnu --prefix=/usr --enable-mt --with-verbs\n");
