@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "interpose/original.hpp"
+#include "uct-shim/version_check.hpp"
+#include "ucx-facts/releases.hpp"
 
 namespace uctrace::ucp {
 
@@ -15,15 +17,29 @@ constinit Original<decltype(&::ucp_worker_release_address)> release_address{
     "ucp_worker_release_address"};
 constinit Original<decltype(&::ucp_worker_address_query)> address_query{"ucp_worker_address_query"};
 
+// Of a UCP that has no function that tells.
+std::uint64_t uid_in(const ucp_address_t* address, const void* caller) {
+  const auto version = uct::ucx_version(caller);
+  const ucx::Release* const release =
+      version ? ucx::find_release(version->major, version->minor) : nullptr;
+  std::uint64_t uid = 0;
+  if (release != nullptr && release->worker_uid != 0) {
+    memcpy(&uid, reinterpret_cast<const char*>(address) + release->worker_uid, sizeof uid);
+  }
+  return uid;
+}
+
 }  // namespace
 
 std::uint64_t uid_of(const ucp_address_t* address, const void* caller) {
   auto* query = address_query.get(caller);
+  if (query == nullptr) {
+    return uid_in(address, caller);
+  }
   ucp_worker_address_attr_t attributes;
   memset(&attributes, 0, sizeof attributes);
   attributes.field_mask = UCP_WORKER_ADDRESS_ATTR_FIELD_UID;
-  const bool ok =
-      query != nullptr && query(const_cast<ucp_address_t*>(address), &attributes) == UCS_OK;
+  const bool ok = query(const_cast<ucp_address_t*>(address), &attributes) == UCS_OK;
   return ok ? attributes.worker_uid : 0;
 }
 

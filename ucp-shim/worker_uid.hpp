@@ -8,7 +8,7 @@
 
 namespace uctrace::ucp {
 
-// 0 if this UCX cannot tell (before 1.12). `caller`: who called UCP, which decides on the instance.
+// 0 if this UCX does not tell. `caller`: who called UCP, which decides on the instance.
 std::uint64_t uid_of(ucp_worker_h worker, const void* caller);
 std::uint64_t uid_of(const ucp_address_t* address, const void* caller);
 

@@ -32,7 +32,7 @@ RENAMED = {"GET_REQ": "get_request", "GET_REP": "get_reply", "ATOMIC_REQ": "atom
            "ATOMIC_REP": "atomic_reply", "CMPL": "completion", "SINGLE": "am_single", "MIDDLE": "am_middle",
            "SINGLE_REPLY": "am_single_reply"}
 NO_IDS = {"LAST"}  # of UCP_AM_ID_
-TABLE, PATCHED = "table of protocols", "has a patch"
+TABLE, PATCHED, UID = "table of protocols", "has a patch", "place of the uid in a worker's address"
 
 REQUEST_ID = ("ucp_reply_hdr_t", ["req_id"])
 AM_FIRST, AM_MIDDLE = ["ucp_am_hdr_t", "ucp_am_first_ftr_t"], ["ucp_am_mid_hdr_t", "ucp_am_mid_ftr_t"]
@@ -151,6 +151,7 @@ def stated_facts():
              'printf("memory info begins with type and device = %d\\n", r.tells_memory);',
              'printf("protocols v2 by default = %d\\n", r.protocols_v2);',
              f'printf("{PATCHED} = %d\\n", r.has_patch);',
+             f'printf("{UID} = %u\\n", r.worker_uid);',
              'printf("wireup message that asks for life = %u\\n", wire::kWireupEndpointCheck);',
              "for (const ucx::ProtocolPlaces& p : r.protocols) if (p.progress != 0)"
              f' printf("{TABLE}, %d = added at %u or %u, query at %u, progress at %u\\n",'
@@ -231,8 +232,18 @@ def measured_facts(ucx):
         lines = [*headers, request.replace("BUILD", build), *lines_of_headers(ucx), "}"]
         facts |= dict(answers("gcc", lines, [*options, *switches]))
     default = re.search(r'\{"PROTO_ENABLE", "(.)"', ucx.text("src/ucp/core/ucp_context.c"))
+    facts[UID] = str(place_of_uid(ucx))
     facts["protocols v2 by default"] = str(int(default is not None and default[1] == "y"))
     return facts
+
+
+def place_of_uid(ucx):
+    """0: UCP has a function that tells it. Else behind the header, as UCX packs it."""
+    if "ucp_worker_address_query" in ucx.text("src/ucp/api/ucp.h"):
+        return 0
+    packing = (r"ptr += buffer;.*?ptr += UCS_PTR_TYPE_OFFSET\(ptr, uint8_t\);\s*"
+               r"if \(pack_flags & UCP_ADDRESS_PACK_FLAG_WORKER_UUID\) \{\s*\*\(uint64_t\*\)ptr = worker->uuid;")
+    return 1 if re.search(packing, ucx.text("src/ucp/wireup/address.c"), re.DOTALL) else -1
 
 
 def patch_fits(ucx):
@@ -274,7 +285,7 @@ def differing_facts(minor, measured):
         if stated.get(what) != value and (minor, what) not in DEVIATIONS:
             yield f"{what}: {value}, stated {stated.get(what, 'nothing')}"
     for what in stated:
-        if what not in measured and what.startswith(("request", "memory", "place of slot", "wireup")):
+        if what not in measured and what.startswith(("request", "memory", "place of", "wireup")):
             yield f"{what}: not measured"
     for release, what in DEVIATIONS:
         if release == minor and stated.get(what) == measured.get(what):
