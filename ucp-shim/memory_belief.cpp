@@ -148,9 +148,7 @@ MemoryBelief belief_of_type(unsigned type) {
 }
 
 void learn_devices(const void* caller) {
-  if (const auto version = uct::ucx_version(caller)) {
-    release.store(ucx::find_release(version->major, version->minor), std::memory_order_relaxed);
-  }
+  release.store(uct::ucx_release(caller), std::memory_order_relaxed);
   if (log::Lane* lane = log::lane(); lane != nullptr && gpu::active()) {
     define_devices(*lane, caller);
   }

@@ -5,6 +5,7 @@
 #include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
+#include "uct-shim/version_check.hpp"
 
 namespace uctrace::ucp {
 
@@ -77,6 +78,11 @@ Tracking tracking_of(UcpFunction function) {
 Tracking tracking_of(const ucp_request_param_t& param) {
   constexpr std::uint32_t kTold = UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
   return (param.op_attr_mask & kTold) == 0 ? Tracking::implicit : Tracking::callback;
+}
+
+bool posts_by_nbx(const void* caller) {
+  const ucx::Release* const release = uct::ucx_release(caller);
+  return release == nullptr || release->posts_by_nbx;
 }
 
 }  // namespace
@@ -162,10 +168,27 @@ UCTRACE_OLDER(ucs_status_t, get_nbi,
               (ucp_ep_h ep, void* buffer, size_t length, uint64_t remote, ucp_rkey_h rkey),
               (ep, buffer, length, remote, rkey))
 
-UCTRACE_OLDER(ucs_status_t, atomic_post,
-              (ucp_ep_h ep, ucp_atomic_post_op_t opcode, uint64_t value, size_t size,
-               uint64_t remote, ucp_rkey_h rkey),
-              (ep, opcode, value, size, remote, rkey))
+// The one older form that UCX 1.11 has apart.
+UCTRACE_EXPORT ucs_status_t ucp_atomic_post(ucp_ep_h ep, ucp_atomic_post_op_t opcode,
+                                            uint64_t value, size_t size, uint64_t remote,
+                                            ucp_rkey_h rkey) {
+  const void* caller = UCTRACE_CALLER;
+  static constinit interpose::Original<decltype(&::ucp_atomic_post)> original{"ucp_atomic_post"};
+  auto* post = original.get(caller);
+  if (ucp::posts_by_nbx(caller)) {
+    const ucp::CalledAs as(UcpFunction::atomic_post);
+    return post(ep, opcode, value, size, remote, rkey);
+  }
+  ucp_request_param_t param;
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE;
+  param.datatype = ucp_dt_make_contig(size);
+  ucs_status_ptr_t const result =
+      ucp::one_sided(ucp::name_for(UcpFunction::atomic_post), ucp::tracking_of(param),
+                     {ep, nullptr, 1, remote, nullptr}, &param, [=](const ucp_request_param_t*) {
+                       return UCS_STATUS_PTR(post(ep, opcode, value, size, remote, rkey));
+                     });
+  return UCS_PTR_STATUS(result);  // a macro that asks for its argument twice
+}
 UCTRACE_OLDER(ucs_status_ptr_t, atomic_fetch_nb,
               (ucp_ep_h ep, ucp_atomic_fetch_op_t opcode, uint64_t value, void* result, size_t size,
                uint64_t remote, ucp_rkey_h rkey, ucp_send_callback_t callback),

@@ -4,7 +4,6 @@
 
 #include "interpose/original.hpp"
 #include "uct-shim/version_check.hpp"
-#include "ucx-facts/releases.hpp"
 
 namespace uctrace::ucp {
 
@@ -19,9 +18,7 @@ constinit Original<decltype(&::ucp_worker_address_query)> address_query{"ucp_wor
 
 // Of a UCP that has no function that tells.
 std::uint64_t uid_in(const ucp_address_t* address, const void* caller) {
-  const auto version = uct::ucx_version(caller);
-  const ucx::Release* const release =
-      version ? ucx::find_release(version->major, version->minor) : nullptr;
+  const ucx::Release* const release = uct::ucx_release(caller);
   std::uint64_t uid = 0;
   if (release != nullptr && release->worker_uid != 0) {
     memcpy(&uid, reinterpret_cast<const char*>(address) + release->worker_uid, sizeof uid);

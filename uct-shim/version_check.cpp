@@ -8,7 +8,6 @@
 #include "interpose/fork_lock.hpp"
 #include "interpose/original.hpp"
 #include "interpose/scope.hpp"
-#include "ucx-facts/releases.hpp"
 
 namespace uctrace::uct {
 
@@ -86,6 +85,11 @@ bool decide(GetVersion get_version, std::uint16_t number, const void* caller) {
 std::optional<UcxVersion> ucx_version(const void* caller) {
   const GetVersion get_version = original_get_version.get(caller);
   return get_version != nullptr ? std::optional(ask(get_version)) : std::nullopt;
+}
+
+const ucx::Release* ucx_release(const void* caller) {
+  const std::optional<UcxVersion> version = ucx_version(caller);
+  return version ? ucx::find_release(version->major, version->minor) : nullptr;
 }
 
 bool ucx_supported(const void* caller) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "ucx-facts/releases.hpp"
+
 namespace uctrace::uct {
 
 struct UcxVersion {
@@ -12,6 +14,9 @@ struct UcxVersion {
 
 // As its libucp says; nothing: there is none to ask.
 std::optional<UcxVersion> ucx_version(const void* caller);
+
+// Its row in ucx-facts; nullptr: no libucp, or one that is not known.
+const ucx::Release* ucx_release(const void* caller);
 
 // True if this UCX may be hooked at all: a tested version, or none to ask (UCT alone). Decided once
 // for each UCX, and told in the log: a fault of another version, which switches UCT and UCP off

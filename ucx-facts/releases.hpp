@@ -39,7 +39,9 @@ struct Release {
   bool tells_memory;          // ucs_memory_info_t begins with the type and the device
   bool protocols_v2;          // are what it uses if the user says nothing
   bool has_patch;             // patches/ucx-hooks.patch is made for it
-  std::uint8_t worker_uid;  // where it is in a worker's address, if UCP has no function that tells
+  bool names_places;          // its fragments all begin with their place (ucp_wire.hpp)
+  bool posts_by_nbx;          // ucp_atomic_post calls ucp_atomic_op_nbx
+  std::uint8_t worker_uid;    // its place in a worker's address; 0: a function of UCP tells it
 
   constexpr bool has_protocol_table() const { return protocols[0].progress != 0; }
   constexpr bool is_complete() const {
@@ -57,21 +59,22 @@ constexpr RequestPlaces k20{272, 144, 224}, k20Checked{280, 152, 232};
 constexpr ProtocolPlaces kFirst{{24, 24}, 32, 40}, kLonger{{32, 32}, 40, 48};
 constexpr ProtocolPlaces kEither{{24, 32}, 40, 48};
 
-// minor, compared, requests, places of protocols, memory types, tells memory, v2, patch, uid
+// minor, compared, requests, places of protocols, memory types, tells memory, v2, patch,
+// names places, posts by nbx, uid
 constexpr Release kReleases[] = {
-    {11, true, {k11}, {}, 5, false, false, false, 1},
-    {12, true, {k12}, {}, 5, true, false, true, 0},
-    {13, true, {k13, k13Checked}, {kFirst}, 5, true, false, true, 0},
-    {14, true, {k13, k13Checked}, {kFirst}, 5, true, false, true, 0},
-    {15, true, {k13, k13Checked}, {kFirst}, 5, true, false, true, 0},
-    {16, true, {k13, k13Checked}, {kFirst}, 6, true, true, true, 0},
-    {17, true, {k13, k13Checked}, {kEither}, 9, true, true, true, 0},
-    {18, true, {k13, k13Checked}, {kFirst}, 9, true, true, true, 0},
-    {19, true, {k13, k13Checked}, {kFirst}, 9, true, true, true, 0},
-    {20, true, {k20, k20Checked}, {kFirst}, 9, true, true, true, 0},
-    {21, true, {k20, k20Checked}, {kFirst}, 10, true, true, true, 0},
-    {22, true, {k20Checked}, {kFirst}, 10, true, true, true, 0},
-    {23, true, {k20Checked}, {kFirst, kLonger}, 10, true, true, true, 0},
+    {11, true, {k11}, {}, 5, false, false, false, false, false, 1},
+    {12, true, {k12}, {}, 5, true, false, true, true, true, 0},
+    {13, true, {k13, k13Checked}, {kFirst}, 5, true, false, true, true, true, 0},
+    {14, true, {k13, k13Checked}, {kFirst}, 5, true, false, true, true, true, 0},
+    {15, true, {k13, k13Checked}, {kFirst}, 5, true, false, true, true, true, 0},
+    {16, true, {k13, k13Checked}, {kFirst}, 6, true, true, true, true, true, 0},
+    {17, true, {k13, k13Checked}, {kEither}, 9, true, true, true, true, true, 0},
+    {18, true, {k13, k13Checked}, {kFirst}, 9, true, true, true, true, true, 0},
+    {19, true, {k13, k13Checked}, {kFirst}, 9, true, true, true, true, true, 0},
+    {20, true, {k20, k20Checked}, {kFirst}, 9, true, true, true, true, true, 0},
+    {21, true, {k20, k20Checked}, {kFirst}, 10, true, true, true, true, true, 0},
+    {22, true, {k20Checked}, {kFirst}, 10, true, true, true, true, true, 0},
+    {23, true, {k20Checked}, {kFirst, kLonger}, 10, true, true, true, true, true, 0},
 };
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 #include "log-merger/attribute/payload.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "log-merger/attribute/wire_view.hpp"
@@ -89,6 +90,12 @@ bool offset_of(const UctOp& op, std::uint64_t& offset) {
   return true;
 }
 
+// Sent in their order, as they do not say where their bytes belong.
+bool is_unplaced(const Job& job, const UctOp& op) {
+  return (is(op, AmId::get_reply) || is(op, AmId::am_middle)) && !op.failed() && !op.staging &&
+         !job.logs[op.process].names_places();
+}
+
 bool find_am_range(const UctOp& op, const UcpOp* served, Range& range) {
   const wire::AmShape shape = wire::shape_of(op.am_id);
   const std::uint64_t in_front = header_bytes(served);
@@ -136,23 +143,48 @@ bool find_range(const UctOp& op, AnnouncedBuffers& buffers, const UcpOp* served,
   return is_tag_offload(op);
 }
 
-// The fragments of a stream name no offset: they are sent in their order.
-void find_stream_ranges(Job& job, std::span<const UctIndex> of_message) {
-  std::vector<UctIndex> ops(of_message.begin(), of_message.end());
+// Fragments that name no offset: each begins where the one before it ends, from `offset` on.
+void place_in_order(Job& job, std::vector<UctIndex> fragments, std::uint64_t offset) {
   const auto at = [&](UctIndex i) -> UctOp& { return job.uct[i]; };
-  std::stable_sort(ops.begin(), ops.end(),
+  std::stable_sort(fragments.begin(), fragments.end(),
                    [&](UctIndex a, UctIndex b) { return at(a).start_tick < at(b).start_tick; });
-  const std::uint64_t header =
-      wire::shape_of(static_cast<std::uint8_t>(AmId::stream_data)).header_bytes;
-  std::uint64_t offset = 0;
-  for (const UctIndex i : ops) {
+  for (const UctIndex i : fragments) {
     UctOp& op = at(i);
-    op.has_range = op.status >= 0 && is(op, AmId::stream_data) && op.bytes >= header;
+    const std::uint64_t header =
+        wire::shape_of(op.am_id, job.logs[op.process].names_places()).header_bytes;
+    op.has_range = op.bytes >= header;
     if (op.has_range) {
       op.range = range_at(offset, op.bytes - header);
       offset = op.range.end;
     }
   }
+}
+
+void find_stream_ranges(Job& job, std::span<const UctIndex> ops) {
+  std::vector<UctIndex> fragments;
+  for (const UctIndex i : ops) {
+    UctOp& op = job.uct[i];
+    op.has_range = false;
+    if (op.status >= 0 && is(op, AmId::stream_data)) {
+      fragments.push_back(i);
+    }
+  }
+  place_in_order(job, std::move(fragments), 0);
+}
+
+// Behind the first fragment of an active message, which is placed; an answer to a get has none.
+void find_unplaced_ranges(Job& job, std::span<const UctIndex> ops) {
+  std::vector<UctIndex> fragments;
+  std::uint64_t first_bytes = 0;
+  for (const UctIndex i : ops) {
+    const UctOp& op = job.uct[i];
+    if (is_unplaced(job, op)) {
+      fragments.push_back(i);
+    } else if (is(op, AmId::am_first) && op.has_range) {
+      first_bytes = op.range.end;
+    }
+  }
+  place_in_order(job, std::move(fragments), first_bytes);
 }
 
 // Whether what an operation moves at one of its addresses lies in the buffer.
@@ -255,6 +287,7 @@ void find_payload(Job& job, std::span<const UctIndex> ops) {
     return;
   }
   AnnouncedBuffers buffers = announced_buffers(job, ops, served);
+  bool unplaced = false;
   std::uint64_t listed = 0;  // lists of buffers have an address for each: they follow each other
   for (const UctIndex i : ops) {
     UctOp& op = job.uct[i];
@@ -264,9 +297,14 @@ void find_payload(Job& job, std::span<const UctIndex> ops) {
       op.has_range = true;
       op.range = range_at(listed, op.bytes);
       listed += op.bytes;
+    } else if (is_unplaced(job, op)) {
+      unplaced = true;
     } else {
       op.has_range = find_range(op, buffers, served, op.range);
     }
+  }
+  if (unplaced) {
+    find_unplaced_ranges(job, ops);
   }
   if (served != nullptr && served->is_send()) {
     find_copies_to_itself(job, ops, *served);

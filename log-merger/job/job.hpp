@@ -128,6 +128,7 @@ enum class MpiFlavour : std::uint8_t { none, open_mpi, mpich };
 struct UcpLibrary {
   TextId path = kNoText;
   std::string version;
+  bool names_places = true;  // ucx::Release::names_places
 };
 
 // A libuct that a process recorded from.
@@ -228,6 +229,11 @@ struct ProcessLog {
   // The libucp that it called first; without path and version where none is known.
   UcpLibrary ucp_library() const {
     return ucp_libraries.empty() ? UcpLibrary{} : ucp_libraries.begin()->second;
+  }
+  // Where it called several that differ, as one that does.
+  bool names_places() const {
+    const auto names = [](const auto& numbered) { return numbered.second.names_places; };
+    return ucp_libraries.empty() || std::ranges::any_of(ucp_libraries, names);
   }
   // In the world of MPI, else the launcher's where that is certain (load.cpp).
   std::int32_t rank() const {

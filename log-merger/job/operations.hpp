@@ -22,6 +22,7 @@ struct HeaderWords {
 // A data range of a message.
 struct Range {
   std::uint64_t begin = 0, end = 0;
+  bool operator==(const Range&) const = default;
 };
 
 // A run has as many of these as events: their fields stand in an order without gaps.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <stdexcept>
 
 #include "event-log/reader/plain_text.hpp"
@@ -14,6 +15,7 @@
 #include "log-merger/load/load_pending.hpp"
 #include "log-merger/load/operation_ends.hpp"
 #include "log-merger/load/record_checks.hpp"
+#include "ucx-facts/releases.hpp"
 
 namespace uctrace::merge {
 
@@ -148,6 +150,14 @@ class ProcessLoader {
     return log_.ucp_libraries[static_cast<std::uint16_t>(text.r.id)];
   }
 
+  static void take_ucx_version(UcpLibrary& library, const std::string& version) {
+    unsigned major = 0, minor = 0;
+    const bool is_number = std::sscanf(version.c_str(), "%u.%u", &major, &minor) == 2;
+    const ucx::Release* const release = is_number ? ucx::find_release(major, minor) : nullptr;
+    library.version = version;
+    library.names_places = release == nullptr || release->names_places;
+  }
+
   void take_text(const log::TextView& text) {
     const std::string value(text.text);
     switch (text.kind()) {
@@ -164,7 +174,7 @@ class ProcessLoader {
         log_.settings.push_back({text.r.id, value});
         break;
       case log::TextKind::ucx_version:
-        ucp_library(text).version = plain_text(value);
+        take_ucx_version(ucp_library(text), plain_text(value));
         break;
       case log::TextKind::ucx_library:
         ucp_library(text).path = job_.run.texts.intern(plain_text(value));

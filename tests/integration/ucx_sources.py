@@ -74,7 +74,7 @@ MESSAGES_OF_1_11 = MESSAGES | {
     "get_reply": (["ucp_rma_rep_hdr_t"], "ucp_rma_rep_hdr_t", ["req_id"]),
     "am_single_reply": (["ucp_am_reply_hdr_t"], "ucp_am_reply_hdr_t", ["super.am_id"]),
     "am_first": (["ucp_am_first_hdr_t"], "ucp_am_first_hdr_t", ["super.super.am_id"]),
-    "am_middle": (["ucp_am_mid_hdr_t"], "ucp_am_mid_hdr_t", ["offset"]),
+    "am_middle": (["ucp_am_mid_hdr_t"], "ucp_am_mid_hdr_t", ["msg_id"]),
 }
 INTERNAL_HEADERS = ("ucp/core/ucp_request.h", "ucp/core/ucp_am.h", "ucp/proto/proto.h", "ucp/proto/proto_am.h",
                     "ucp/tag/eager.h", "ucp/tag/offload.h", "ucp/rndv/rndv.h", "ucp/rma/rma.h",
@@ -151,6 +151,8 @@ def stated_facts():
              'printf("memory info begins with type and device = %d\\n", r.tells_memory);',
              'printf("protocols v2 by default = %d\\n", r.protocols_v2);',
              f'printf("{PATCHED} = %d\\n", r.has_patch);',
+             'printf("fragments begin with their place = %d\\n", r.names_places);',
+             'printf("ucp_atomic_post calls ucp_atomic_op_nbx = %d\\n", r.posts_by_nbx);',
              f'printf("{UID} = %u\\n", r.worker_uid);',
              'printf("wireup message that asks for life = %u\\n", wire::kWireupEndpointCheck);',
              "for (const ucx::ProtocolPlaces& p : r.protocols) if (p.progress != 0)"
@@ -158,7 +160,7 @@ def stated_facts():
              " int(&p - r.protocols), p.add[0], p.add[1], p.query, p.progress);"]
     for name in own_ids():
         lines += [f"{{ constexpr auto id = wire::AmId::{name};"
-                  " const auto s = wire::shape_of(static_cast<unsigned char>(id));",
+                  " const auto s = wire::shape_of(static_cast<unsigned char>(id), r.names_places);",
                   f'printf("id {name} = %u\\n", unsigned(id));',
                   f'printf("message {name} = %u bytes in front of a payload, %d words\\n", s.header_bytes,'
                   " s.digest ? s.words - 1 : s.words); }"]
@@ -202,7 +204,9 @@ def has_protocol_table(ucx):
 
 def lines_of_headers(ucx):
     lines = ['printf("memory types = %d\\n", UCS_MEMORY_TYPE_LAST);',
-             'printf("wireup message that asks for life = %d\\n", UCP_WIREUP_MSG_EP_CHECK);', *places_of_slots()]
+             'printf("wireup message that asks for life = %d\\n", UCP_WIREUP_MSG_EP_CHECK);',
+             'printf("fragments begin with their place = %d\\n", offsetof(ucp_am_mid_hdr_t, offset) == 0);',
+             *places_of_slots()]
     ids = ids_of(ucx)
     lines += [f'printf("id {name} = %d\\n", {of_ucx});' for name, of_ucx in ids.items()]
     lines += [lines_of_message(name, messages_of(ucx)[name]) for name in ids if name in messages_of(ucx)]
@@ -233,6 +237,8 @@ def measured_facts(ucx):
         facts |= dict(answers("gcc", lines, [*options, *switches]))
     default = re.search(r'\{"PROTO_ENABLE", "(.)"', ucx.text("src/ucp/core/ucp_context.c"))
     facts[UID] = str(place_of_uid(ucx))
+    post = re.search(r"^ucs_status_t ucp_atomic_post\(.*?^\}", ucx.text("src/ucp/rma/amo_send.c"), re.DOTALL | re.MULTILINE)
+    facts["ucp_atomic_post calls ucp_atomic_op_nbx"] = str(int("ucp_atomic_op_nbx(" in post[0]))
     facts["protocols v2 by default"] = str(int(default is not None and default[1] == "y"))
     return facts
 
@@ -267,13 +273,6 @@ def prototypes(include):
     return found
 
 
-# What is known to be otherwise, by release, and what comes of it. README.md says so, too.
-DEVIATIONS = {
-    (11, "message get_reply"): "8 bytes of the payload count as header, and other 8 are taken for its place in the buffer",
-    (11, "message am_middle"): "it begins with a message id, which is taken for its place in the buffer",
-}
-
-
 def differing_facts(minor, measured):
     """What is measured and not as stated for this release, in sentences."""
     stated, measured = stated_facts()[minor], dict(measured)
@@ -282,14 +281,11 @@ def differing_facts(minor, measured):
     if (found is not None or tables) and found not in tables:
         yield f"{TABLE}: {found}, stated {' or '.join(sorted(tables)) or 'none'}"
     for what, value in sorted(measured.items()):
-        if stated.get(what) != value and (minor, what) not in DEVIATIONS:
+        if stated.get(what) != value:
             yield f"{what}: {value}, stated {stated.get(what, 'nothing')}"
     for what in stated:
         if what not in measured and what.startswith(("request", "memory", "place of", "wireup")):
             yield f"{what}: not measured"
-    for release, what in DEVIATIONS:
-        if release == minor and stated.get(what) == measured.get(what):
-            yield f"{what}: as stated, and listed as a deviation"
 
 
 def differences(ucx):

@@ -50,6 +50,38 @@ TEST_CASE("64 KiB over posix: 7 x 8256 + 7880 - 24 - 7 x 16") {
   CHECK(sum == 65536);
 }
 
+// What is in the place of the offset is of the program's data, or the message's id.
+TEST_CASE("fragments of a UCX that does not say where they belong follow each other") {
+  constexpr std::uint64_t kNoOffset = 0x1122334455667788;
+  JobBuilder builder(2);
+  UcpLibrary& library = builder.log(1).ucp_libraries[0];
+  library.names_places = false;
+  SUBCASE("answers to a get: the first may be recorded last") {
+    const auto second = builder.active_message(1, 0, AmId::get_reply, 8 + 500, 3, {41, kNoOffset});
+    const auto first = builder.active_message(1, 0, AmId::get_reply, 8 + 1000, 2, {41, kNoOffset});
+    builder.uct(first).start_tick = 2;
+    builder.uct(second).start_tick = 3;
+    CHECK(covered(builder) == 1500);
+    CHECK(builder.uct(first).range == Range{0, 1000});
+    CHECK(builder.uct(second).range == Range{1000, 1500});
+    library.names_places = true;  // a longer header, and an offset
+    CHECK(covered(builder) == 992);
+    CHECK(builder.uct(first).range.begin == kNoOffset);
+  }
+  SUBCASE("active messages: behind the first fragment") {
+    const auto middle = builder.active_message(1, 0, AmId::am_middle, 24 + 700, 3, {99, 5});
+    const auto last = builder.active_message(1, 0, AmId::am_middle, 24 + 50, 4, {99, 5});
+    const auto first = builder.active_message(1, 0, AmId::am_first, 32 + 1000, 2, {3, 5});
+    for (const auto i : {first, middle, last}) {
+      builder.uct(i).start_tick = static_cast<std::uint64_t>(builder.uct(i).start_ns);
+    }
+    CHECK(covered(builder) == 1750);
+    CHECK(builder.uct(first).range == Range{0, 1000});
+    CHECK(builder.uct(middle).range == Range{1000, 1700});
+    CHECK(builder.uct(last).range == Range{1700, 1750});
+  }
+}
+
 TEST_CASE("a lost, repeated or shortened fragment shows") {
   JobBuilder builder(2);
   add_64k_over_posix(builder);

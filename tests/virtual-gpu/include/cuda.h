@@ -227,6 +227,10 @@ typedef enum CUmemRangeHandleType_enum {
   CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD = 1
 } CUmemRangeHandleType;
 
+typedef enum CUmemRangeFlags_enum {
+  CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE = 1
+} CUmemRangeFlags;
+
 #define CU_CTX_SYNC_MEMOPS 0x80
 #define CU_GET_PROC_ADDRESS_DEFAULT 0
 
