@@ -41,6 +41,8 @@ constexpr std::uint32_t kLogThere = 5;  // memory is made ready
 constexpr std::uint32_t kStopAsked = 1, kStopped = 2;
 constexpr std::uint32_t kHelperLeft = 3;  // a sandbox does not let it wait
 
+bool never_drops() { return is_switched_on("UCTRACE_NEVER_DROP"); }
+
 bool pass_start(std::uint32_t from, std::uint32_t to) {
   if (!pool.ready.compare_exchange_strong(from, to, std::memory_order_acq_rel)) {
     return false;
@@ -77,11 +79,12 @@ bool own_start(const Helper& helper) {
 }
 
 void start_packing(Helper& helper) {
-  if (!helper.within_budget(team_bytes(helper.assistants))) {
-    helper.assistants = 0;
+  Assistance wanted{helper.assistants, never_drops() && !wants_no_helper()};
+  if (!helper.within_budget(team_bytes(wanted))) {
+    wanted = {};
   }
-  helper.slab_bytes_taken += team_bytes(helper.assistants);
-  if (!start_packer(helper.file, helper.assistants)) {
+  helper.slab_bytes_taken += team_bytes(wanted);
+  if (!start_packer(helper.file, wanted)) {
     helper.stop_providing(ENOMEM);
   }
 }
@@ -273,7 +276,7 @@ bool start_pool() {
     pool.chunks.cause.store(DropCause::chunks_bound, std::memory_order_relaxed);
     pool.lanes.cause.store(DropCause::no_lane, std::memory_order_relaxed);
   }
-  pool.never_drops = pool.has_helper && is_switched_on("UCTRACE_NEVER_DROP");
+  pool.never_drops = pool.has_helper && never_drops();
   if (pool.never_drops) {
     // The packer copies the page already.
     __atomic_store_n(&pool.page->never_drops, std::uint8_t{1}, __ATOMIC_RELAXED);

@@ -81,7 +81,8 @@ std::uint64_t chunks_waiting() {
 void begin_sharing() {
   const std::uint64_t bound = most_waiting_bytes(packer->file.storage) / kChunkBytes;
   const std::uint32_t assistants = packer->share.begin_turn(chunks_waiting(), bound);
-  packer->together = packer->team != nullptr && packer->team->hire(assistants);
+  packer->together =
+      packer->team != nullptr && (packer->team->hire(assistants) || packer->callers_assist);
 }
 
 void pack_turn() {
@@ -140,22 +141,23 @@ void* packer_main(void*) {
 
 void forget_packer() { packer = nullptr; }
 
-std::size_t team_bytes(std::uint32_t assistants) {
-  return assistants == 0 ? 0 : sizeof(PackingTeam) + assistants * kThreadStack;
+std::size_t team_bytes(const Assistance& wanted) {
+  return wanted.any() ? sizeof(PackingTeam) + wanted.threads * kThreadStack : 0;
 }
 
 namespace {
 
-void start_team(std::uint32_t assistants) {
-  packer->team = assistants != 0 ? PackingTeam::make() : nullptr;
+void start_team(const Assistance& wanted) {
+  packer->team = wanted.any() ? PackingTeam::make() : nullptr;
   if (packer->team != nullptr) {
-    packer->share.allow(packer->team->start(assistants));
+    packer->share.allow(packer->team->start(wanted.threads));
+    packer->callers_assist = wanted.callers;
   }
 }
 
 }  // namespace
 
-bool start_packer(const OutputLog& file, std::uint32_t assistants) {
+bool start_packer(const OutputLog& file, const Assistance& wanted) {
   packer = static_cast<Packer*>(map_memory(sizeof(Packer)));
   if (packer == nullptr) {
     return false;
@@ -172,7 +174,7 @@ bool start_packer(const OutputLog& file, std::uint32_t assistants) {
                       .at = 0,
                       .lanes_offset = kLanesOffset};
   packer->part_count = 1;
-  start_team(assistants);
+  start_team(wanted);
   packer->lives.store(1, std::memory_order_relaxed);
   packer->threaded = file.storage == Storage::drained && spawn_thread(packer_main);
   return true;
@@ -221,6 +223,10 @@ std::uint32_t packer_threads() {
   }
   const bool own = packer->threaded && packer->lives.load(std::memory_order_relaxed) > 1;
   return (own ? 1 : 0) + (packer->team != nullptr ? packer->team->threads() : 0);
+}
+
+bool assist_packing() {
+  return packer != nullptr && packer->callers_assist && packer->team->encode_in_call();
 }
 
 void dismiss_assistants() {

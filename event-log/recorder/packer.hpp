@@ -31,12 +31,18 @@ inline constexpr long kDrainIntervalNs = 500'000'000;
 // What a fork child inherits is its parent's.
 void forget_packer();
 
-// Takes over the file. So many threads more are to assist who packs, as far as there can be as
-// many. They start here, as long as the program waits for its log. False: there is no memory for
-// it.
-bool start_packer(const OutputLog& file, std::uint32_t assistants);
-// What so many take of the address space.
-std::size_t team_bytes(std::uint32_t assistants);
+// Who is to assist who packs.
+struct Assistance {
+  std::uint32_t threads = 0;  // so many more of ours, as far as there can be as many
+  bool callers = false;       // the program's, while they wait for a chunk
+  bool any() const { return threads != 0 || callers; }
+};
+
+// Takes over the file. The threads that are to assist start here, as long as the program waits for
+// its log. False: there is no memory for it.
+bool start_packer(const OutputLog& file, const Assistance& wanted);
+// What that takes of the address space.
+std::size_t team_bytes(const Assistance& wanted);
 // Takes the room of a log of bounded size, once the first chunks are there: those that follow must
 // not take it. May take long.
 void reserve_log();
@@ -67,6 +73,9 @@ class StorageCall {
 // Of the packer's own: 1, or 0 where the helper packs; and those that share its work, as soon as
 // they run and as long as they do.
 std::uint32_t packer_threads();
+// For a thread of the program that finds no chunk: packs a part of what waits. False: there is
+// nothing to do now. Calls the system at its end only.
+bool assist_packing();
 // Those that share its work end. For the helper and the packer.
 void dismiss_assistants();
 // How many chunks are to be ready; a drained log gives the memory of more back.

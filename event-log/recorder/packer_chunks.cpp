@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "event-log/recorder/futex.hpp"
 #include "event-log/recorder/packer_parts.hpp"
 #include "event-log/recorder/process_identity.hpp"
 #include "event-log/recorder/store_order.hpp"
@@ -155,7 +156,8 @@ bool pack_place(Place& place, Desk& desk, bool retired, std::uint64_t begun) {
   if (!write_chunk(place, desk, begun)) {
     return false;
   }
-  if (retired && !is_unfinished(place)) {
+  const bool held = packer->team != nullptr && packer->team->is_held(*place.chunk);
+  if (retired && !held && !is_unfinished(place)) {
     recycle(place);
   }
   return true;
@@ -163,22 +165,28 @@ bool pack_place(Place& place, Desk& desk, bool retired, std::uint64_t begun) {
 
 bool is_retired(const Place& place) { return state_of(place) == PlaceState::retired; }
 
-bool pack_alone(std::size_t count) {
+// `retired`: as is_retired() said before.
+bool pack_at_own_desk(Place& place, bool retired) {
   Desk& desk = packer->desk;
+  const ChunkHeader& chunk = *place.chunk;
+  const std::uint64_t begun = monotonic_raw_ns();
+  desk.encode(chunk, first_unpacked(place), packer->blocks.room(chunk.stream));
+  return pack_place(place, desk, retired, begun);
+}
+
+bool pack_alone(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     Place& place = *packer->order[i];
-    const ChunkHeader& chunk = *place.chunk;
-    if (!begin_turn_of(chunk)) {
-      continue;
-    }
-    const bool retired = is_retired(place);
-    const std::uint64_t begun = monotonic_raw_ns();
-    desk.encode(chunk, first_unpacked(place), packer->blocks.room(chunk.stream));
-    if (!pack_place(place, desk, retired, begun)) {
+    if (begin_turn_of(*place.chunk) && !pack_at_own_desk(place, is_retired(place))) {
       return false;
     }
   }
   return true;
+}
+
+// Threads that sleep for want of a chunk may encode one of those given now.
+void wake_callers() {
+  if (pool.waiting_on.load(std::memory_order_acquire) != 0) futex_bump(pool.made);
 }
 
 // A turn of chunks that the team encodes: those of packer->order whose turn has come, by the
@@ -189,14 +197,11 @@ class SharedTurn {
 
   bool pack() {
     for (std::size_t i = 0; give_from(i); ++i) {
-      Desk& desk = team_.wait_for(i);
-      // The time of the block is that of whoever encoded it.
-      const std::uint64_t begun = monotonic_raw_ns() - team_.encoding_ns(i);
-      if (!pack_place(*given_at(i).place, desk, given_at(i).retired, begun)) {
+      if (i % kDesks == 0) wake_callers();
+      if (!pack_one(i)) {
         team_.take_back();
         return false;
       }
-      team_.put_away(i);
     }
     return true;
   }
@@ -205,17 +210,31 @@ class SharedTurn {
   struct Given {
     Place* place;
     bool retired;  // before it was encoded
+    bool shared;   // else it has no desk
   };
 
   Given& given_at(std::size_t number) { return desks_[number % kDesks]; }
+
+  bool pack_one(std::size_t number) {
+    const Given& given = given_at(number);
+    if (Desk* desk = given.shared ? team_.wait_for(number) : nullptr) {
+      // The time of the block is that of whoever encoded it.
+      const std::uint64_t begun = monotonic_raw_ns() - team_.encoding_ns(number);
+      const bool ok = pack_place(*given.place, *desk, given.retired, begun);
+      team_.put_away(number);
+      return ok;
+    }
+    return pack_at_own_desk(*given.place, given.retired);
+  }
 
   // Gives chunks from this number on, as many as there are desks. False: there are no more.
   bool give_from(std::size_t number) {
     for (; next_ < count_ && given_ < number + kDesks; ++next_) {
       Place* const place = packer->order[next_];
       if (begin_turn_of(*place->chunk)) {
-        given_at(given_) = {place, is_retired(*place)};
-        team_.give(given_++, *place->chunk, first_unpacked(*place));
+        const bool retired = is_retired(*place);
+        const bool shared = team_.give(given_, *place->chunk, first_unpacked(*place));
+        given_at(given_++) = {place, retired, shared};
       }
     }
     return number < given_;

@@ -49,7 +49,8 @@ struct Packer {
   Desk desk;
   PackingTeam* team;  // set before its threads and the packer's start; nullptr: nobody ever assists
   WorkShare share;
-  bool together;  // in this turn
+  bool callers_assist;  // threads of the program, while they wait for a chunk
+  bool together;        // in this turn
   Place *order[kPlaces], *taken[kPlaces];
   ChunkTurns turns;
   Part parts[1 + kMostLaneTables];  // the page first

@@ -15,6 +15,8 @@ namespace {
 
 constexpr long kRestNs = 60'000'000'000;
 constexpr long kWaitNs = 1'000'000;  // then who waits looks whether that thread is gone
+// A thread of the program encodes a chunk in some 30 us, if it has a core.
+constexpr std::uint64_t kCallerNs = 100'000'000;
 
 }  // namespace
 
@@ -31,8 +33,11 @@ PackingTeam* PackingTeam::make() {
   return static_cast<PackingTeam*>(map_memory(sizeof(PackingTeam)));
 }
 
-void PackingTeam::give(std::size_t number, const ChunkHeader& chunk, std::uint32_t from) {
+bool PackingTeam::give(std::size_t number, const ChunkHeader& chunk, std::uint32_t from) {
   Place& place = place_of(number);
+  if (place.state.load(std::memory_order_acquire) != kFree) {
+    return false;
+  }
   place.chunk = &chunk;
   place.from = from;
   place.state.store(kGiven, std::memory_order_release);
@@ -40,6 +45,7 @@ void PackingTeam::give(std::size_t number, const ChunkHeader& chunk, std::uint32
   if (waiting_.load(std::memory_order_seq_cst) != 0) {
     futex_wake(offers_);
   }
+  return true;
 }
 
 bool PackingTeam::encode_one(std::uint32_t worker) {
@@ -53,7 +59,10 @@ bool PackingTeam::encode_one(std::uint32_t worker) {
       place.desk.encode(*place.chunk, place.from, kMostBlockBytes);
       place.encoding_ns = monotonic_raw_ns() - begun;
       if (worker != kPacker) assisted_.fetch_add(1, std::memory_order_relaxed);
-      futex_set(place.state, kDone);
+      std::uint32_t mine = worker;
+      const bool wanted = place.state.compare_exchange_strong(mine, kDone);
+      if (!wanted) place.state.store(kFree, std::memory_order_release);
+      futex_wake(place.state);
       return true;
     }
   }
@@ -64,28 +73,45 @@ bool PackingTeam::is_gone(std::uint32_t worker) const {
   return lives_[worker - kPacker - 1].load(std::memory_order_acquire) == 0;
 }
 
-// What a thread had that is gone, as a sandbox may do it amid its work, is given once more.
-void PackingTeam::wait_while_taken(Place& place) {
+// What a thread had that is gone, as a sandbox may do it amid its work, is given once more. Whether
+// a thread of the program is gone cannot be told.
+bool PackingTeam::wait_while_taken(Place& place, std::uint64_t since_ns) {
   std::uint32_t state = place.state.load(std::memory_order_acquire);
   if (state <= kPacker) {
-    return;
+    return true;
   }
-  if (is_gone(state)) {
+  if (state == kCaller && monotonic_raw_ns() - since_ns > kCallerNs) {
+    return !place.state.compare_exchange_strong(state, kLeft);
+  }
+  if (state != kCaller && is_gone(state)) {
     place.state.compare_exchange_strong(state, kGiven, std::memory_order_acq_rel);
   } else {
     futex_wait(place.state, state, kWaitNs);
   }
+  return true;
 }
 
-Desk& PackingTeam::wait_for(std::size_t number) {
+Desk* PackingTeam::wait_for(std::size_t number) {
   Place& place = place_of(number);
   oldest_.store(number, std::memory_order_relaxed);
+  std::uint64_t idle_since = 0;
   while (place.state.load(std::memory_order_acquire) != kDone) {
-    if (!encode_one(kPacker)) {
-      wait_while_taken(place);
+    if (encode_one(kPacker)) {
+      idle_since = 0;
+      continue;
+    }
+    idle_since = idle_since == 0 ? monotonic_raw_ns() : idle_since;
+    if (!wait_while_taken(place, idle_since)) {
+      return nullptr;
     }
   }
-  return place.desk;
+  return &place.desk;
+}
+
+bool PackingTeam::is_held(const ChunkHeader& chunk) const {
+  return std::any_of(places_, places_ + kDesks, [&](const Place& place) {
+    return place.state.load(std::memory_order_acquire) == kLeft && place.chunk == &chunk;
+  });
 }
 
 void PackingTeam::put_away(std::size_t number) {
@@ -93,10 +119,12 @@ void PackingTeam::put_away(std::size_t number) {
 }
 
 void PackingTeam::take_back() {
+  const std::uint64_t begun = monotonic_raw_ns();
   for (Place& place : places_) {
-    for (std::uint32_t state; (state = place.state.load(std::memory_order_acquire)) != kFree;) {
+    for (std::uint32_t state;
+         (state = place.state.load(std::memory_order_acquire)) != kFree && state != kLeft;) {
       if (state > kPacker) {
-        wait_while_taken(place);
+        wait_while_taken(place, begun);
       } else {
         place.state.compare_exchange_strong(state, kFree, std::memory_order_acq_rel);
       }

@@ -3,6 +3,10 @@
 // chunks, and makes chunks ready again. So the log is what one thread would have made of it, but
 // for the last block of a slot, which may hold more. These threads call the system to wait and for
 // nothing else.
+// With `record --never-drop` the program's threads are of the team while they wait for a chunk. Who
+// packs waits for them for a bounded time only: a signal handler may leave one by longjmp. The
+// chunk that one has not come back from is packed at another desk, and is not used again before it
+// does.
 // What it is worth: docs/performance.md. Private to the packer.
 #pragma once
 
@@ -29,17 +33,18 @@ struct Desk {
   void encode(const ChunkHeader& chunk, std::uint32_t from, std::size_t room);
 };
 
-// A turn: chunks get numbers from 0 on, and number n goes to desk n % kDesks. All but join() and
-// encode_one() is for who packs.
+// A turn: chunks get numbers from 0 on, and number n goes to desk n % kDesks. All but join(),
+// encode_one() and encode_in_call() is for who packs.
 class PackingTeam {
  public:
   // nullptr: there is no memory for it.
   static PackingTeam* make();
 
-  // The desk of this number is free.
-  void give(std::size_t number, const ChunkHeader& chunk, std::uint32_t from);
-  // Encodes what nobody has taken until this number is encoded.
-  Desk& wait_for(std::size_t number);
+  // False: somebody who was not waited for is still at the desk of this number.
+  bool give(std::size_t number, const ChunkHeader& chunk, std::uint32_t from);
+  // Encodes what nobody has taken until this number, which was given, is encoded. nullptr: a thread
+  // of the program does not come back with it.
+  Desk* wait_for(std::size_t number);
   // How long encoding it took, by the wall clock.
   std::uint64_t encoding_ns(std::size_t number) const {
     return places_[number % kDesks].encoding_ns;
@@ -48,9 +53,13 @@ class PackingTeam {
   void put_away(std::size_t number);
   // What was given and not waited for is nobody's any more.
   void take_back();
+  // A thread that was not waited for may still read it.
+  bool is_held(const ChunkHeader& chunk) const;
 
   // Encodes one of the chunks that nobody has taken, the longest given first. False: there is none.
   bool encode_one(std::uint32_t worker);
+  // The same for a thread of the program.
+  bool encode_in_call() { return encode_one(kCaller); }
   // The calling thread is one of the team from now on. Returns its number.
   std::uint32_t join();
 
@@ -68,8 +77,10 @@ class PackingTeam {
   void dismiss();
 
  private:
-  // Who has the desk; a thread that assists has its number beyond kPacker.
+  // Who has the desk; a thread that assists has its number beyond kPacker. kLeft: a thread of the
+  // program that was not waited for; it frees the desk.
   static constexpr std::uint32_t kFree = 0, kGiven = 1, kDone = 2, kPacker = 3;
+  static constexpr std::uint32_t kCaller = UINT32_MAX, kLeft = UINT32_MAX - 1;
 
   struct Place {
     std::atomic<std::uint32_t> state;  // futex
@@ -82,7 +93,8 @@ class PackingTeam {
   static void* assist(void*);
   bool serve(std::uint32_t worker);
   bool is_gone(std::uint32_t worker) const;
-  void wait_while_taken(Place& place);
+  // False: it is not waited for any more.
+  bool wait_while_taken(Place& place, std::uint64_t since_ns);
   Place& place_of(std::size_t number) { return places_[number % kDesks]; }
 
   Place places_[kDesks];

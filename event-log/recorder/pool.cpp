@@ -218,7 +218,9 @@ ChunkHeader* wait_for_free_chunk() {
       pool.chunks.waited_in_vain.store(true, std::memory_order_relaxed);
       break;
     }
-    wait_for_more(pool.waiting_on, seen, kGoneNs);
+    if (!assist_packing()) {
+      wait_for_more(pool.waiting_on, seen, kGoneNs);
+    }
   }
   count_wait(monotonic_raw_ns() - begun);
   errno = saved_errno;

@@ -46,9 +46,9 @@ class Row:
 
 
 def has_protocols_v2(version, script):
-    """UCP sends streams by protocols v2 from 1.16 on."""
+    """Before 1.13 they were begun, and programs end by themselves; UCP sends streams by them from 1.16 on."""
     major, minor, _ = map(int, version.split("."))
-    return script != "streams" or (major, minor) >= (1, 16)
+    return (major, minor) >= (1, 16 if script == "streams" else 13)
 
 
 def version_of(prefix):

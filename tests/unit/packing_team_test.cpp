@@ -74,6 +74,11 @@ std::string packed_alone(const ChunkMemory& memory) {
   return block_of(*desk);
 }
 
+bool give(PackingTeam& team, std::size_t number, const ChunkMemory& memory) {
+  return team.give(number, *reinterpret_cast<const ChunkHeader*>(memory.bytes),
+                   sizeof(ChunkHeader));
+}
+
 // A turn of many chunks as the packer does it; `between` is called before each wait.
 template <typename Between>
 void check_turn(PackingTeam& team, std::size_t count, Between between) {
@@ -84,11 +89,10 @@ void check_turn(PackingTeam& team, std::size_t count, Between between) {
   std::size_t given = 0;
   for (std::size_t i = 0; i < count; ++i) {
     for (; given < std::min(count, i + kDesks); ++given) {
-      team.give(given, *reinterpret_cast<const ChunkHeader*>(chunks[given].bytes),
-                sizeof(ChunkHeader));
+      REQUIRE(give(team, given, chunks[given]));
     }
     between();
-    const std::string block = block_of(team.wait_for(i));
+    const std::string block = block_of(*team.wait_for(i));
     REQUIRE(block == packed_alone(chunks[i]));
     team.put_away(i);
   }
@@ -99,6 +103,13 @@ struct Unmap {
   void operator()(PackingTeam* team) const { munmap(static_cast<void*>(team), sizeof *team); }
 };
 using Team = std::unique_ptr<PackingTeam, Unmap>;
+
+std::atomic<bool> is_away, may_go_on;
+
+void stay_until_let_go(int) {
+  is_away = true;
+  while (!may_go_on) usleep(1000);
+}
 
 [[noreturn]] void end_this_thread(int) {
   for (;;) syscall(SYS_exit, 0);
@@ -247,6 +258,12 @@ TEST_CASE("whoever encodes which chunk, each block is that of one thread, in ord
   SUBCASE("they take turns") {
     check_turn(*team, kChunks, [&] { team->encode_one(kAssists); });
   }
+  SUBCASE("threads of the program, all that they can get") {
+    check_turn(*team, kChunks, [&] {
+      while (team->encode_in_call()) {
+      }
+    });
+  }
   SUBCASE("any of three, any number") {
     std::mt19937 random(1);
     for (int round = 0; round < 20; ++round) {
@@ -263,7 +280,7 @@ TEST_CASE("what was given in a turn that the file ended is nobody's") {
   std::vector<ChunkMemory> chunks(kDesks);
   for (std::size_t i = 0; i < kDesks; ++i) {
     fill(chunks[i], static_cast<std::uint32_t>(i + 1), 10);
-    team->give(i, *reinterpret_cast<const ChunkHeader*>(chunks[i].bytes), sizeof(ChunkHeader));
+    CHECK(give(*team, i, chunks[i]));
   }
   for (int i = 0; i < 5; ++i) CHECK(team->encode_one(kAssists));
   team->wait_for(0);
@@ -285,7 +302,7 @@ TEST_CASE("the chunk of a thread that was ended amid it is encoded by another on
   sigaction(SIGSEGV, &ends, &before);
   std::atomic<pid_t> tid{0};
   std::atomic<std::uint32_t> number{0};
-  team->give(0, *reinterpret_cast<const ChunkHeader*>(memory->bytes), sizeof(ChunkHeader));
+  CHECK(give(*team, 0, *memory));
   mprotect(memory, sizeof *memory, PROT_NONE);  // it ends at its first look
   std::thread([&] {
     number = team->join();
@@ -298,9 +315,76 @@ TEST_CASE("the chunk of a thread that was ended amid it is encoded by another on
   CHECK(team->threads() == 0);  // it was one
   sigaction(SIGSEGV, &before, nullptr);
   mprotect(memory, sizeof *memory, PROT_READ);
-  CHECK(block_of(team->wait_for(0)) == packed_alone(*memory));
+  CHECK(block_of(*team->wait_for(0)) == packed_alone(*memory));
   team->put_away(0);
   munmap(memory, sizeof *memory);
+}
+
+TEST_CASE("a thread of the program that does not come back is not waited for, until it does") {
+  const Team team(PackingTeam::make());
+  REQUIRE(team != nullptr);
+  auto* memory = static_cast<ChunkMemory*>(mmap(
+      nullptr, sizeof(ChunkMemory), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(memory != MAP_FAILED);
+  const auto& chunk = *reinterpret_cast<const ChunkHeader*>(memory->bytes);
+  fill(*memory, 1, 500);
+  struct sigaction before {
+  }, stays{};
+  stays.sa_handler = stay_until_let_go;
+  sigaction(SIGSEGV, &stays, &before);
+  is_away = may_go_on = false;
+  CHECK(give(*team, 0, *memory));
+  mprotect(memory, sizeof *memory, PROT_NONE);  // its first look ends in the handler
+  std::jthread caller([&] { team->encode_in_call(); });
+  REQUIRE(happens([] { return is_away.load(); }));
+  CHECK(team->wait_for(0) == nullptr);
+  mprotect(memory, sizeof *memory, PROT_READ);
+  CHECK(team->is_held(chunk));
+  std::vector<ChunkMemory> others(kDesks + 1);
+  for (std::size_t i = 1; i <= kDesks; ++i) {
+    fill(others[i], static_cast<std::uint32_t>(i), 10);
+    CHECK(give(*team, i, others[i]) == (i < kDesks));  // the last one's desk is that one
+  }
+  for (std::size_t i = 1; i < kDesks; ++i) {
+    CHECK(block_of(*team->wait_for(i)) == packed_alone(others[i]));
+    team->put_away(i);
+  }
+  team->take_back();
+  CHECK(team->is_held(chunk));
+  may_go_on = true;
+  caller.join();
+  CHECK_FALSE(team->is_held(chunk));
+  check_turn(*team, 20, [] {});
+  sigaction(SIGSEGV, &before, nullptr);
+  munmap(memory, sizeof *memory);
+}
+
+TEST_CASE("threads that wait for a chunk pack others, and nothing is lost") {
+  if (!has_helper()) return;
+  constexpr std::uint64_t kThreads = 4, kAtOnce = 100'000, kMostRounds = 2000;
+  const Folder folder;
+  auto* made = static_cast<std::atomic<std::uint64_t>*>(mmap(
+      nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(made != MAP_FAILED);
+  setenv("UCTRACE_NEVER_DROP", "1", 1);
+  folder.run([&] {
+    const auto has_assisted = [] { return packer->team->assisted() != 0; };
+    std::vector<std::jthread> threads;
+    for (std::uint64_t i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        for (std::uint64_t round = 0; round < kMostRounds && !has_assisted(); ++round) {
+          for (std::uint64_t k = 0; k < kAtOnce; ++k) record_one();
+          *made += kAtOnce;
+        }
+      });
+    }
+    threads.clear();
+    return has_assisted();
+  });
+  unsetenv("UCTRACE_NEVER_DROP");
+  check_whole(folder.log(), *made);
+  CHECK(totals_of(folder.log()).dropped == 0);
+  munmap(static_cast<void*>(made), sizeof *made);
 }
 
 TEST_CASE("where several threads pack, no record is lost and none is there twice") {
