@@ -1,11 +1,11 @@
 #include "call-stacks/callers.hpp"
 
 #include <errno.h>
-#include <pthread.h>
 
 #include <atomic>
 
 #include "call-stacks/modules.hpp"
+#include "event-log/recorder/new_log.hpp"
 
 namespace uctrace::stacks {
 
@@ -40,12 +40,6 @@ std::uint64_t* find_room(std::uint64_t page) {
   return room != nullptr ? room : &place_of(page, 0);
 }
 
-// The log of a fork child is another one.
-void forget_in_children() {
-  static constinit std::atomic<bool> asked{false};
-  if (!asked.exchange(true)) pthread_atfork(nullptr, nullptr, forget_callers);
-}
-
 // What is unloaded meanwhile is not noted, whatever the order in which the two threads go on:
 // either this one sees the other in dlclose(), or that one clears what this one has stored.
 void note(std::uint64_t& place, std::uint64_t page, std::uint32_t generation) {
@@ -62,7 +56,7 @@ namespace detail {
   std::uint64_t* room = find_room(page);
   if (room == nullptr) return;
   const int saved_errno = errno;
-  forget_in_children();
+  log::at_new_log(forget_callers);
   const std::uint32_t generation = code_generation();
   if (define_new_modules()) note(*room, page, generation);
   errno = saved_errno;

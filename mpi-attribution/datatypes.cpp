@@ -1,10 +1,9 @@
 #include "mpi-attribution/datatypes.hpp"
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstring>
 
+#include "event-log/recorder/new_log.hpp"
 #include "mpi-attribution/communicators.hpp"
 
 namespace uctrace::mpi {
@@ -53,12 +52,6 @@ void note(Handle handle) {
 
 void forget_all() {
   for (Handle& known : detail::known_datatypes) store(known, 0);
-}
-
-// The log of a fork child is another one.
-void forget_in_children() {
-  static constinit std::atomic<bool> asked{false};
-  if (!asked.exchange(true)) pthread_atfork(nullptr, nullptr, forget_all);
 }
 
 // --- what the library says -----------------------------------------------------------------------
@@ -118,7 +111,7 @@ bool define(Handle handle, std::uint64_t tick) {
 namespace detail {
 [[gnu::noinline, gnu::cold]] void learn_datatype(Handle handle, std::uint64_t tick) {
   if (!library.can_describe || is_known(handle)) return;
-  forget_in_children();
+  log::at_new_log(forget_all);
   if (define(handle, tick)) note(handle);
 }
 }  // namespace detail

@@ -1,7 +1,6 @@
 // Finds the program's MPI at its first call: not earlier, because a language binding may load it
 // long after start-up, and a program without MPI must not pay.
 #include <dlfcn.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -10,6 +9,7 @@
 #include <cstring>
 
 #include "event-log/recorder/counters.hpp"
+#include "event-log/recorder/new_log.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "event-log/recorder/switched_on.hpp"
 #include "interpose/fork_lock.hpp"
@@ -273,7 +273,7 @@ void* resolve(UctraceFunction& function, UctraceEntry entry, const void* caller)
     uctrace_mpi_offers_variables = uctrace_mpi_recording && log::counts() &&
                                    find_tools(scope, library.tools) &&
                                    find_tool_handles(scope, *library.flavour);
-    pthread_atfork(nullptr, nullptr, forget_names);
+    log::at_new_log(forget_names);
     publish_originals(scope);
     progress = Progress::done;
   }

@@ -1,8 +1,8 @@
 #include "event-log/recorder/last_look.hpp"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <atomic>
 
@@ -11,11 +11,12 @@ namespace uctrace::log {
 namespace {
 
 constinit std::atomic<LastLook> looks[2]{};
-constinit std::atomic<bool> is_fork_child{false};
+// The process that loaded this library. pthread_atfork() would not tell of a child of _Fork().
+constinit pid_t loaded_by = 0;
 
-__attribute__((constructor)) void watch() {
-  pthread_atfork(nullptr, nullptr, [] { is_fork_child.store(true); });
-}
+__attribute__((constructor)) void note_process() { loaded_by = getpid(); }
+
+bool is_fork_child() { return getpid() != loaded_by; }
 
 }  // namespace
 
@@ -27,7 +28,7 @@ void add_last_look(LastLook look) {
 }
 
 void take_last_looks(Moment moment) {
-  if (is_fork_child.load() || getenv("UCTRACE_DIR") == nullptr) {
+  if (is_fork_child() || getenv("UCTRACE_DIR") == nullptr) {
     return;
   }
   const int saved_errno = errno;

@@ -16,6 +16,7 @@
 #include "event-log/recorder/layers.hpp"
 #include "event-log/recorder/main_thread.hpp"
 #include "event-log/recorder/network_counters.hpp"
+#include "event-log/recorder/new_log.hpp"
 #include "event-log/recorder/no_helper.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "event-log/recorder/recorder_parts.hpp"
@@ -231,6 +232,7 @@ bool start() {
     if (start_pool()) {
       leave_out_unwanted_layers(*pool.page);
       read_recording_conditions();
+      reset_for_new_log();
       detail::armed.store(&page->armed, std::memory_order_release);
       __atomic_store_n(&page->armed.generation, ++last_generation, __ATOMIC_SEQ_CST);
       define_process();

@@ -13,8 +13,10 @@ from recordings import Recording, record
 # name: (processes, messages of all)
 WHOLE = {
     "fork": (2, 12),
+    "raw-fork": (2, 12),
     "fork-amid": (1, None),
     "fork-in-loader": (1, 4),
+    "raw-fork-in-loader": (1, 4),
     "fork-in-settings": (2, 8),
     "commands": (1, 12),
     "main-ends": (1, 10),
@@ -169,7 +171,7 @@ def life_is_recorded(case):
             check_until_exit(recording)
         else:
             check_whole(recording, *WHOLE[case])
-        if case == "fork":
+        if case in ("fork", "raw-fork"):
             check_protocols_of_child(folder, program)
             check_facts_of_child(folder, program)
 

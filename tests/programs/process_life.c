@@ -4,9 +4,11 @@
 //
 // * exec: uses UCX, becomes another image of this program, which uses UCX, too
 // * fork: uses UCX; a child uses UCX for itself; goes on
+// * raw-fork: the same by _Fork(), which calls no handlers of pthread_atfork()
 // * fork-amid: children are forked while another thread uses UCX; they do something else
 // * fork-in-loader: a child is forked while another thread has a lock of the loader, and ends by
 // exit()
+// * raw-fork-in-loader: the same by _Fork()
 // * fork-in-settings: a child is forked while another thread reads UCTRACE_LEAVE_OUT, and uses UCX
 // * commands: uses UCX; runs others by system(), posix_spawn() and vfork()
 // * main-ends: the main thread ends; another one uses UCX and ends the process
@@ -56,10 +58,12 @@ static int become_another(char** arguments) {
   return 0;
 }
 
+static pid_t (*make_child)(void) = fork;
+
 static int fork_a_user(void) {
   const int before = exchange_with_self();
   fflush(NULL);
-  const pid_t child = fork();
+  const pid_t child = make_child();
   if (child == 0) exit(exchange_with_self() > 0 ? 0 : 1);
   wait_for(child);
   return before + exchange_with_self();
@@ -107,7 +111,7 @@ static int fork_in_loader(void) {
   check(pthread_create(&asking, NULL, ask_loader, NULL) == 0, "pthread_create");
   while (!atomic_load(&in_loader)) sched_yield();
   fflush(NULL);
-  const pid_t child = fork();
+  const pid_t child = make_child();
   if (child == 0) {
     signal(SIGALRM, SIG_DFL);
     alarm(kMostSeconds);  // a child that hangs ends by it
@@ -383,6 +387,10 @@ int main(int count, char** arguments) {
   check(count == 2, "usage: process_life CASE, which");
   const char* wanted = arguments[1];
   int messages = -1;
+  if (strncmp(wanted, "raw-", 4) == 0) {
+    make_child = _Fork;
+    wanted += 4;
+  }
   if (strncmp(wanted, "exec", 4) == 0) messages = become_another(arguments);
   if (strcmp(wanted, "fork") == 0) messages = fork_a_user();
   if (strcmp(wanted, "fork-amid") == 0) messages = fork_amid();

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "event-log/recorder/new_log.hpp"
 #include "event-log/recorder/pool.hpp"
 #include "tests/unit/recording_folder.hpp"
 
@@ -29,6 +31,20 @@ void record_in_handler(int) {
 }
 
 }  // namespace
+
+TEST_CASE("what was told in the log of a process is told again in that of its child") {
+  static int resets;
+  resets = 0;
+  const Folder folder;
+  folder.run_unstarted([] {
+    for (int i = 0; i < 3; ++i) at_new_log([] { ++resets; });
+    if (!start() || !start() || resets != 1) return false;
+    const pid_t child = _Fork();  // which calls no handlers of pthread_atfork()
+    if (child == 0) _exit(resets == 1 && start() && resets == 2 ? 0 : 1);
+    int status = 1;
+    return waitpid(child, &status, 0) == child && status == 0 && resets == 1;
+  });
+}
 
 TEST_CASE("a program that closes all files does not lose its log, nor its own files") {
   constexpr std::uint64_t kRecords = 200'000;
