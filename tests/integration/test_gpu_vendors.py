@@ -104,7 +104,8 @@ def record_over(ucx, which, folder):
     command = [PROGRAMS / "gpu_vendors", which, folder / "truth"]
     ways = {"system": {"UCX_TLS": SHARED_MEMORY, **WITHOUT_GPU_MODULES},
             # Its hooks do not see calls by a pointer, as the program's: so it asks the driver each time.
-            "rocm": {"UCX_TLS": f"rocm_copy,rocm_ipc,{SHARED_MEMORY}", "UCX_MEMTYPE_CACHE": "n"}}
+            "rocm": {"UCX_TLS": f"rocm_copy,rocm_ipc,{SHARED_MEMORY}", "UCX_MEMTYPE_CACHE": "n",
+                     "UCX_MODULES": "^cuda*,ze*"}}
     environment = {"LD_LIBRARY_PATH": str(VIRTUAL_GPUS), **ways[ucx], **VIRTUAL_DEVICES, **SETTINGS}
     return record_well(folder / "data", command, env=environment)[1]
 

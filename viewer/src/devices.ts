@@ -10,6 +10,7 @@ import {
   EdgeSums,
   kMostEdges,
   kMostProcesses,
+  largestEdges,
   processMembers,
   processNode,
   type EdgesBy,
@@ -163,5 +164,5 @@ export function makeDeviceEdges(
       });
     }
   }
-  return { ...sums.largest(limit, total), still };
+  return { ...largestEdges(sums.all(), limit, total), still };
 }

@@ -161,36 +161,86 @@ export function nodeOfProcess(data: PageData, layout: GraphLayout, process: numb
   return layout.nodeOf(processNode(process), data.processes[process]?.host ?? null);
 }
 
+type Sum = Omit<GraphEdge, 'id'>;
+
+function named({ source, target, name, value }: Sum): GraphEdge {
+  return { id: `${source} > ${target}${name === null ? '' : ` over ${name}`}`, source, target, name, value };
+}
+
+/**
+ * The largest of `sums`, which differ in their nodes or names. `total`: what passes, if not what all of them add up to. Only what
+ * may be shown gets an id and is compared by it: a large run has 10^5 edges.
+ */
+export function largestEdges(sums: readonly Sum[], limit: number, total?: number): GraphEdges {
+  const values = Float64Array.from(sums, ({ value }) => value).sort();
+  const least = values[Math.max(0, values.length - limit)] ?? 0;
+  const edges = sums
+    .filter(({ value }) => value >= least)
+    .map(named)
+    .sort((a, b) => b.value - a.value || (a.id < b.id ? -1 : 1))
+    .slice(0, limit);
+  const sum = (some: readonly { value: number }[]) => some.reduce((all, { value }) => all + value, 0);
+  const arrows = sum(sums);
+  return {
+    edges,
+    hidden: sums.length - edges.length,
+    hiddenValue: arrows - sum(edges),
+    arrows,
+    total: total ?? arrows,
+  };
+}
+
 /** Sums by edge. */
 export class EdgeSums {
-  private readonly edges = new Map<string, { -readonly [K in keyof GraphEdge]: GraphEdge[K] }>();
+  private readonly sums = new Map<string, { -readonly [K in keyof Sum]: Sum[K] }>();
 
   add(source: string, target: string, name: string | null, value: number): void {
     if (value === 0) return;
-    const id = `${source} > ${target}${name === null ? '' : ` over ${name}`}`;
-    const edge = this.edges.get(id);
-    if (edge) edge.value += value;
-    else this.edges.set(id, { id, source, target, name, value });
+    const key = `${source} > ${target} over ${name}`;
+    const sum = this.sums.get(key);
+    if (sum) sum.value += value;
+    else this.sums.set(key, { source, target, name, value });
   }
 
-  /** The largest. `total`: what passes, if not what all edges add up to. */
-  largest(limit: number, total?: number): GraphEdges {
-    const sorted = [...this.edges.values()].sort((a, b) => b.value - a.value || (a.id < b.id ? -1 : 1));
-    const sum = (some: readonly GraphEdge[]) => some.reduce((all, { value }) => all + value, 0);
-    const arrows = sum(sorted);
-    return {
-      edges: sorted.slice(0, limit),
-      hidden: Math.max(0, sorted.length - limit),
-      hiddenValue: sum(sorted.slice(limit)),
-      arrows,
-      total: total ?? arrows,
-    };
+  all(): Sum[] {
+    return [...this.sums.values()];
   }
+}
+
+/** Sums by small whole numbers, each less than its bound. */
+class NumberedSums {
+  private readonly sums = new Map<number, number>();
+
+  constructor(
+    private readonly nodes: number,
+    private readonly names: number,
+  ) {}
+
+  add(source: number, target: number, name: number, value: number): void {
+    if (value === 0) return;
+    const key = (source * this.nodes + target) * this.names + name;
+    this.sums.set(key, (this.sums.get(key) ?? 0) + value);
+  }
+
+  map<T>(make: (source: number, target: number, name: number, value: number) => T): T[] {
+    return Array.from(this.sums, ([key, value]) => {
+      const pair = Math.floor(key / this.names);
+      return make(Math.floor(pair / this.nodes), pair % this.nodes, key % this.names, value);
+    });
+  }
+}
+
+/** What is told apart in `names`, and the number of each. */
+function numbered<T>(names: readonly T[]): { distinct: T[]; numbers: Int32Array } {
+  const distinct = [...new Set(names)];
+  const numberOf = new Map(distinct.map((name, number) => [name, number]));
+  return { distinct, numbers: Int32Array.from(names, (name) => numberOf.get(name)!) };
 }
 
 /**
  * By pair: the sums of `cellValues` over the cells from one node to another. By transport or
  * operation: the sums of `transferValues` over the selected transfer totals whose step has it.
+ * One pass over cells and transfers, by numbers: a text for each of a million would take a second.
  */
 export function makeEdges(
   columns: Columns,
@@ -200,24 +250,27 @@ export function makeEdges(
   values: { cells: Float64Array; transfers: Float64Array },
   limit = kMostEdges,
 ): GraphEdges {
-  const { src, dst, firstTransfer, transferStep, steps } = columns;
-  const sums = new EdgeSums();
-  const { data } = columns;
-  const add = (cell: number, name: string | null, value: number) => {
-    if (value === 0) return;
-    const source = nodeOfProcess(data, layout, src[cell]!);
-    sums.add(source, nodeOfProcess(data, layout, dst[cell]!), name, value);
-  };
+  const { data, src, dst, firstTransfer, transferStep, steps } = columns;
+  // The node of process p at p + 1.
+  const nodes = numbered(Array.from({ length: data.processes.length + 1 }, (_, at) => nodeOfProcess(data, layout, at - 1)));
+  const names = numbered(by === 'pair' ? [null] : steps.map((step) => (by === 'transport' ? step.transport : step.op)));
+  const sums = new NumberedSums(nodes.distinct.length, Math.max(1, names.distinct.length));
   for (let cell = 0; cell < src.length; ++cell) {
+    const source = nodes.numbers[src[cell]! + 1]!;
+    const target = nodes.numbers[dst[cell]! + 1]!;
     if (by === 'pair') {
-      add(cell, null, values.cells[cell]!);
+      sums.add(source, target, 0, values.cells[cell]!);
       continue;
     }
     for (let t = firstTransfer[cell]!; t < firstTransfer[cell + 1]!; ++t) {
-      const step = steps[transferStep[t]!]!;
-      const value = selection.transfers[t] ? values.transfers[t]! : 0;
-      add(cell, by === 'transport' ? step.transport : step.op, value);
+      if (selection.transfers[t]) sums.add(source, target, names.numbers[transferStep[t]!]!, values.transfers[t]!);
     }
   }
-  return sums.largest(limit);
+  const edges = sums.map((source, target, name, value) => ({
+    source: nodes.distinct[source]!,
+    target: nodes.distinct[target]!,
+    name: names.distinct[name]!,
+    value,
+  }));
+  return largestEdges(edges, limit);
 }

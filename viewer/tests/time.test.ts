@@ -10,7 +10,7 @@ import { readWritten } from './read_written';
 import { kMaxTracks, makeDetails, rowsWithin } from '../src/details';
 import { DataError } from '../src/error';
 import { cellValues, kMeasures, select, totals, type Filter } from '../src/filter';
-import { makeEdges, makeLayout, nodeOfProcess, ringPlaces } from '../src/graph';
+import { kEdgesBy, makeEdges, makeLayout, nodeOfProcess, ringPlaces } from '../src/graph';
 import { makeAxis, makeMatrix, squaresOf } from '../src/matrix';
 import { tableOf, unpack } from '../src/packed';
 import {
@@ -245,6 +245,41 @@ describe('the graph', () => {
     expect(edges.total).toBe(sum(values));
     expect(edges.edges).toHaveLength(2);
     expect(sum(edges.edges.map(({ value }) => value)) + edges.hiddenValue).toBe(edges.total);
+  });
+
+  it('has the edges of the definition, the largest first', () => {
+    const random = makeRandom(5);
+    const layout = makeLayout(data, true, new Set(['node1']), 3);
+    for (let round = 0; round < 60; ++round) {
+      const filter = randomFilter(random);
+      const view = makeView(context, { ...kInitialState, filter, measure: 'transfers' });
+      const { columns: within, selection } = view;
+      const by = kEdgesBy[round % kEdgesBy.length]!;
+      const values = { cells: cellValues(within, selection, 'bytes'), transfers: within.transferCount };
+      // Naive: a text for each part.
+      const sums = new Map<string, number>();
+      const add = (cell: number, name: string, value: number) => {
+        const ends = [within.src[cell]!, within.dst[cell]!].map((process) => nodeOfProcess(data, layout, process));
+        if (value > 0) sums.set(ends.join(' > ') + name, (sums.get(ends.join(' > ') + name) ?? 0) + value);
+      };
+      within.src.forEach((_, cell) => {
+        if (by === 'pair') add(cell, '', values.cells[cell]!);
+        else {
+          for (let t = within.firstTransfer[cell]!; t < within.firstTransfer[cell + 1]!; ++t) {
+            const step = within.steps[within.transferStep[t]!]!;
+            const name = by === 'transport' ? step.transport : step.op;
+            add(cell, ` over ${name}`, selection.transfers[t] ? values.transfers[t]! : 0);
+          }
+        }
+      });
+      const all = [...sums].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
+      const limit = round % 2 === 0 ? 3 : 1000;
+      const made = makeEdges(within, selection, layout, by, values, limit);
+      expect(made.edges.map(({ id, value }) => [id, value])).toEqual(all.slice(0, limit));
+      expect(made.hidden).toBe(Math.max(0, all.length - limit));
+      expect(made.hiddenValue).toBe(sum(all.slice(limit).map(([, value]) => value)));
+      expect(made.arrows).toBe(sum(all.map(([, value]) => value)));
+    }
   });
 });
 
