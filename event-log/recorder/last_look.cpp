@@ -2,21 +2,16 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <atomic>
+
+#include "event-log/recorder/recorder_parts.hpp"
 
 namespace uctrace::log {
 
 namespace {
 
 constinit std::atomic<LastLook> looks[2]{};
-// The process that loaded this library. pthread_atfork() would not tell of a child of _Fork().
-constinit pid_t loaded_by = 0;
-
-__attribute__((constructor)) void note_process() { loaded_by = getpid(); }
-
-bool is_fork_child() { return getpid() != loaded_by; }
 
 }  // namespace
 

@@ -32,6 +32,7 @@ struct WipedPage {
   std::uint32_t failed;    // 1 after start() failed: not tried again in this process
   std::uint32_t ended;     // 1 once the process's destructors have come to ours
   std::uint32_t closed;    // 1 once a thread closes the log
+  std::uint32_t loaded;    // 1 in the process that loaded this library
 };
 
 constinit WipedPage before_start{};
@@ -71,6 +72,10 @@ WipedPage* wiped_page() {
   }
   pthread_atfork(nullptr, nullptr, wipe_in_child);
   return fresh;
+}
+
+__attribute__((constructor)) void note_loading() {
+  if (WipedPage* page = wiped_page()) page->loaded = 1;
 }
 
 void close_log(std::uint64_t end_begun_ns) {
@@ -197,6 +202,11 @@ void say_counting() {
 }  // namespace
 
 bool keeps_records() { return pool.keeps_records; }
+
+bool is_fork_child() {
+  const WipedPage* page = wiped.load(std::memory_order_acquire);
+  return page != &before_start && page->loaded == 0;
+}
 
 // Either page: the log may have begun on another thread meanwhile.
 bool has_ended() {

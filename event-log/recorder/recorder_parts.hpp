@@ -12,6 +12,9 @@ inline bool armed_now() { return detail::generation() != 0; }
 // other threads go on. What they do is not recorded, and no second log begins.
 bool has_ended();
 
+// Whether another process loaded this library. Calls no system, as a sandbox may forbid it.
+bool is_fork_child();
+
 // Those that come with the lane of a thread (lanes.hpp), before it goes into UCX: it is the first
 // to touch their memory.
 void give_first_slots(Lane& lane);
