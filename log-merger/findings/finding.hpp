@@ -18,7 +18,7 @@ namespace uctrace::findings {
 struct Finding {
   const char* rule = "";  // its name in docs/findings.md
   std::string what;       // the finding, with its numbers
-  std::string advice;     // what to try
+  std::string advice;     // what to try; " DIR" in it stands for the folder
   std::string command;    // what shows it: a verb of uctrace and its options, without the folder
   nlohmann::ordered_json evidence = nlohmann::ordered_json::object();  // the numbers, by key
   // How much it is about, between 0 and 1: of the time of all ranks, or else of the payload.
@@ -31,7 +31,9 @@ struct Finding {
 // Costs no reading of single rows where the run keeps its sums.
 std::vector<Finding> findings_of(const RowSource& source);
 
-// "uctrace report DIR --by pairs".
+// "uctrace report DIR --by pairs". `folder`: as a shell reads it; empty: none has to be named.
 std::string command_of(const Finding& finding, const std::string& folder);
+// With the folder in its commands.
+std::string advice_of(const Finding& finding, const std::string& folder);
 
 }  // namespace uctrace::findings

@@ -79,7 +79,7 @@ void ranks_unbalanced(const Facts& facts, Found& found) {
                            "mean of all is {} (load balance {:.0f} %)",
                            label_of(facts.run, busiest), time_text(most), time_text(mean),
                            100 * mean / most),
-       .advice = "`uctrace simulate --balance run` tells what an even share of the work "
+       .advice = "`uctrace simulate DIR --balance run` tells what an even share of the work "
                  "would gain",
        .command = "waits",
        .evidence = {{"rank", label_of(facts.run, busiest)},
@@ -116,7 +116,7 @@ void rank_makes_others_wait(const Facts& facts, Found& found) {
        .what = fmt::format("Ranks waited {} for others, {:.0f} % of their time; {} of it for rank "
                            "{}, whose work made it come late, most of all to {}",
                            time_text(whole), 100 * share, time_text(worst->second), rank, place),
-       .advice = fmt::format("look at what rank {} does before {}; `uctrace simulate --faster "
+       .advice = fmt::format("look at what rank {} does before {}; `uctrace simulate DIR --faster "
                              "compute@{}=2` tells what it would gain",
                              rank, place, rank),
        .command = "waits --rank " + rank,

@@ -216,7 +216,8 @@ ordered_json page_data(const RowSource& source, const PageOptions& options) {
           {"findings", page_findings_json(source, options.folder)},
           {"protocols", page_protocols_json(source)},
           {"comparison", options.comparison},
-          {"served", options.served}};
+          {"served", options.served},
+          {"folder", options.folder}};
 }
 
 std::string with_tiles_allowed(std::string_view page_template) {

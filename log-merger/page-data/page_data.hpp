@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kPageEvents = 500'000;
 struct PageOptions {
   std::optional<std::uint64_t> from_ns = {}, to_ns = {};  // of the run, [from, to)
   std::uint64_t limit = kPageEvents;                      // operations in detail
-  std::string folder = {};  // that commands of the findings name; empty: they need none
+  std::string folder = {};  // that the page's commands name, in words of a shell; empty: they need none
   // With an earlier run: what `uctrace diff` of the two has as JSON; null: with none.
   nlohmann::ordered_json comparison = nullptr;
   bool served = false;  // who serves the page makes it of other spans, too

@@ -22,7 +22,7 @@ ordered_json page_findings_json(const RowSource& source, const std::string& fold
   for (const findings::Finding& finding : findings::findings_of(source)) {
     rows.push_back({{"rule", finding.rule},
                     {"finding", finding.what},
-                    {"advice", finding.advice},
+                    {"advice", advice_of(finding, folder)},
                     {"command", command_of(finding, folder)},
                     {"share", finding.share},
                     {"doubts_records", finding.doubts_records}});

@@ -19,7 +19,8 @@ void write_findings(std::ostream& out, const std::vector<Finding>& found,
   for (std::size_t i = 0; i < shown; ++i) {
     const Finding& finding = found[i];
     out << fmt::format("{:>2}. {}\n    try: {}\n    see: {}  ({})\n", i + 1, finding.what,
-                       finding.advice, command_of(finding, options.folder), finding.rule);
+                       advice_of(finding, options.folder), command_of(finding, options.folder),
+                       finding.rule);
   }
   if (shown < found.size()) {
     out << fmt::format("({} more: uctrace report{}{} --findings)\n", found.size() - shown,
@@ -32,7 +33,7 @@ nlohmann::ordered_json findings_json(const std::vector<Finding>& found, const st
   for (const Finding& finding : found) {
     rows.push_back({{"rule", finding.rule},
                     {"finding", finding.what},
-                    {"advice", finding.advice},
+                    {"advice", advice_of(finding, folder)},
                     {"command", command_of(finding, folder)},
                     {"share", finding.share},
                     {"doubts_records", finding.doubts_records},
@@ -51,7 +52,7 @@ Table findings_table(const std::vector<Finding>& found) {
                           {"share_percent", "share %", Unit::percent}},
               .rows = {}};
   for (const Finding& finding : found) {
-    table.rows.push_back({std::string(finding.rule), finding.what, finding.advice,
+    table.rows.push_back({std::string(finding.rule), finding.what, advice_of(finding, ""),
                           command_of(finding, ""), 100 * finding.share});
   }
   return table;

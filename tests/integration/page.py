@@ -90,8 +90,8 @@ def compare_commands(recording, selections):
     wrong, shown = [], json.loads(selections.read_text())
     for selection in shown:
         shown_time = selection.pop("time")
-        tool, verb, *words = shlex.split(selection.pop("command"))
-        check((tool, verb) == ("uctrace", "report"), f"a command of {tool} {verb}")
+        tool, verb, where, *words = shlex.split(selection.pop("command"))
+        check_equal((tool, verb, where), ("uctrace", "report", str(recording.folder)), "a command of the page")
         said = recording.ask(verb, "--format", "json", *words)
         check(said.status == 0, f"the page's command is refused: {said}")
         report = json.loads(said.stdout)

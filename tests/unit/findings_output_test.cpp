@@ -19,6 +19,11 @@ TEST_CASE("commands of findings name the folder behind the verb") {
   CHECK(command_of(finding, "run1") == "uctrace report run1 --by pairs");
   finding.command = "info";
   CHECK(command_of(finding, "'a b'") == "uctrace info 'a b'");
+  finding.advice = "`uctrace simulate DIR --balance run` tells";
+  CHECK(advice_of(finding, "'a b'") == "`uctrace simulate 'a b' --balance run` tells");
+  CHECK(advice_of(finding, "") == "`uctrace simulate --balance run` tells");
+  finding.advice = "look at it";
+  CHECK(advice_of(finding, "run1") == "look at it");
 }
 
 TEST_CASE("findings are printed with what to try, and cut") {

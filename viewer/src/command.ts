@@ -36,11 +36,15 @@ export function selectionCommand(data: PageData, filter: Filter): string {
     options.push(`${option} ${quote(argument)}`);
   }
   options.push(...spanOptions(data, filter));
-  const verb = filter.withoutMessage ? 'report --internal' : 'report';
-  return ['uctrace', verb, ...options].join(' ');
+  if (filter.withoutMessage) options.unshift('--internal');
+  return commandOf(data, 'report', options);
+}
+
+function commandOf({ folder }: PageData, verb: string, options: readonly string[]): string {
+  return ['uctrace', verb, ...(folder === '' ? [] : [folder]), ...options].join(' ');
 }
 
 /** A page of the span alone, which has room for its details. */
-export function viewCommand(from: number, to: number): string {
-  return `uctrace view --from ${timeWord(from)} --to ${timeWord(to)}`;
+export function viewCommand(data: PageData, from: number, to: number): string {
+  return commandOf(data, 'view', [`--from ${timeWord(from)}`, `--to ${timeWord(to)}`]);
 }

@@ -215,6 +215,8 @@ export interface RunData {
   comparison: Comparison | null;
   /** The page comes from `uctrace view --serve`, which makes it of other spans, too. */
   served: boolean;
+  /** What names the run in a command, as a shell reads it; empty: nothing has to. */
+  folder: string;
 }
 
 export interface PageData extends RunData {

@@ -176,6 +176,7 @@ const writtenData = record<WrittenData>({
   ),
   comparison: nullable(comparison),
   served: flag,
+  folder: text,
 });
 
 function checkDevices({ classes, devices: { gpus, nics, gpu_nic } }: RunData): void {

@@ -296,6 +296,7 @@ export function makeRun({ ranks, seed = 1, steps = 400, slabs = 256, limit = 150
     ],
     comparison: makeComparison(ranks),
     served: false,
+    folder: '',
     tiles: null,
     waits: kWaitNames,
     ...makeTime({ classes, cells, duration, slabs, limit, processes: ranks }),

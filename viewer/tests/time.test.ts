@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { makeColumns } from '../src/columns';
-import { quote, selectionCommand, timeWord } from '../src/command';
+import { quote, selectionCommand, timeWord, viewCommand } from '../src/command';
 import type { PageData } from '../src/data';
 import { checkTables } from '../src/check_tables';
 import { readWritten } from './read_written';
@@ -318,6 +318,10 @@ describe('the command of a selection', () => {
     expect(selectionCommand(data as PageData, { withoutMessage: true })).toBe(
       'uctrace report --internal',
     );
+    const named = { ...(data as PageData), folder: "'my run' --job 2" };
+    expect(selectionCommand(named, { withoutMessage: true, src: 2 })).toBe("uctrace report 'my run' --job 2 --internal --src 2");
+    expect(viewCommand(named, 5, 1_000_000_000)).toBe("uctrace view 'my run' --job 2 --from 0.000000005s --to 1s");
+    expect(viewCommand(data as PageData, 0, 7)).toBe('uctrace view --from 0s --to 0.000000007s');
     const part = { ...(data as PageData), unrecorded: { src: ['7', 'unknown'], dst: [] } };
     part.time = { ...part.time, is_part: true, from_ns: 100, to_ns: 900 };
     expect(selectionCommand(part, { src: -1, to: 1000 })).toBe(

@@ -130,7 +130,7 @@ export function makeMissingNote({ data, axis }: Context) {
   const show = (range: Range) => {
     const from = Math.floor(Math.max(range.from, axis.from));
     const to = Math.ceil(range.to);
-    command.textContent = viewCommand(from, to);
+    command.textContent = viewCommand(data, from, to);
     link.href = `./${from}-${to}`;
     // Of all that the page shows it would be the same page.
     served.hidden = from <= axis.from && to >= endOf(axis);
