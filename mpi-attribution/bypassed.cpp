@@ -1,7 +1,5 @@
 // Notices an MPI that works and of which no call was ever seen here: a plug-in that was opened with
 // RTLD_DEEPBIND is bound to it directly, as is who asks for its functions by a handle.
-#include <unistd.h>
-
 #include <atomic>
 
 #include "event-log/recorder/last_look.hpp"
@@ -13,7 +11,6 @@
 namespace uctrace::mpi {
 namespace {
 
-constinit pid_t process = 0;  // that loaded this library; the MPI of a fork child is its parent's
 constinit std::atomic<bool> is_told{false};
 
 // The one function, with MPI_Finalized, that may be called at any time, also before MPI_Init and
@@ -23,25 +20,20 @@ bool is_at_work(void* function) {
   return reinterpret_cast<int (*)(int*)>(function)(&initialised) == 0 && initialised != 0;
 }
 
-// No system call where no MPI is loaded: the program may have forbidden it (no_helper.hpp).
 void look(log::Moment) {
   if (was_called() || is_told.load()) {
     return;
   }
   void* initialized = interpose::find_anywhere("PMPI_Initialized");
-  if (initialized == nullptr || getpid() != process || !is_at_work(initialized) ||
-      is_told.exchange(true) || !log::start() ||
-      log::layer_state(log::Layer::mpi) == log::LayerState::unwanted) {
+  if (initialized == nullptr || !is_at_work(initialized) || is_told.exchange(true) ||
+      !log::start() || log::layer_state(log::Layer::mpi) == log::LayerState::unwanted) {
     return;
   }
   log::fault(log::Layer::mpi, log::FaultCode::mpi_bypassed, 0, interpose::module_path(initialized));
   log::set_layer(log::Layer::mpi, log::LayerState::off);
 }
 
-__attribute__((constructor)) void watch() {
-  process = getpid();
-  log::add_last_look(look);
-}
+__attribute__((constructor)) void watch() { log::add_last_look(look); }
 
 }  // namespace
 }  // namespace uctrace::mpi

@@ -39,7 +39,7 @@ struct Release {
   bool tells_memory;          // ucs_memory_info_t begins with the type and the device
   bool protocols_v2;          // are what it uses if the user says nothing
   bool has_patch;             // patches/ucx-hooks.patch is made for it
-  bool names_places;          // its fragments all begin with their place (ucp_wire.hpp)
+  bool names_places;          // the log has those of all fragments (ucp_wire.hpp)
   bool posts_by_nbx;          // ucp_atomic_post calls ucp_atomic_op_nbx
   std::uint8_t worker_uid;    // its place in a worker's address; 0: a function of UCP tells it
 

@@ -184,9 +184,9 @@ inline void copy_words(std::uint64_t* to, const void* from, std::size_t count) {
 
 constexpr const AmShape& shape_of(std::uint8_t am_id) { return detail::kShapes.of[am_id]; }
 
-// The same for a release of UCX. One that does not name places (UCX 1.11) answers a get with req_id
-// alone in front of the data, and begins am_middle with the message's id: where their bytes belong
-// only the order says in which they are sent.
+// The same for a release of UCX. One that does not begin with places (UCX 1.11) answers a get with
+// req_id alone in front of the data, and has the message's id in am_middle in front of the offset,
+// which is not kept then: where their bytes belong only the order says in which they are sent.
 constexpr AmShape shape_of(std::uint8_t am_id, bool names_places) {
   const bool shorter = !names_places && kind_of(am_id) == AmId::get_reply;
   return shorter ? AmShape{8, 1, false} : shape_of(am_id);

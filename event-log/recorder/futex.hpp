@@ -27,8 +27,8 @@ inline bool futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t while_val
   return nanosleep(&timeout, nullptr) == 0 || errno == EINTR;
 }
 
-inline void futex_wake(std::atomic<std::uint32_t>& word) {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+inline void futex_wake(std::atomic<std::uint32_t>& word, int most = INT32_MAX) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
 }
 
 inline void futex_set(std::atomic<std::uint32_t>& word, std::uint32_t value) {
@@ -36,9 +36,9 @@ inline void futex_set(std::atomic<std::uint32_t>& word, std::uint32_t value) {
   futex_wake(word);
 }
 
-inline void futex_bump(std::atomic<std::uint32_t>& word) {
+inline void futex_bump(std::atomic<std::uint32_t>& word, int most = INT32_MAX) {
   word.fetch_add(1, std::memory_order_release);
-  futex_wake(word);
+  futex_wake(word, most);
 }
 
 }  // namespace uctrace::log

@@ -79,9 +79,16 @@ bool own_start(const Helper& helper) {
 }
 
 void start_packing(Helper& helper) {
+  // Who assists is of no use without the first chunks.
+  const auto has_room = [&](const Assistance& some) {
+    return helper.within_budget(team_bytes(some) + kReadyAtStart * kChunkBytes);
+  };
   Assistance wanted{helper.assistants, never_drops() && !wants_no_helper()};
-  if (!helper.within_budget(team_bytes(wanted))) {
-    wanted = {};
+  if (!has_room(wanted)) {
+    wanted.threads = 0;
+  }
+  if (!has_room(wanted)) {
+    wanted.callers = false;
   }
   helper.slab_bytes_taken += team_bytes(wanted);
   if (!start_packer(helper.file, wanted)) {

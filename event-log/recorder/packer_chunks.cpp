@@ -184,9 +184,12 @@ bool pack_alone(std::size_t count) {
   return true;
 }
 
-// Threads that sleep for want of a chunk may encode one of those given now.
+// Threads that sleep for want of a chunk may encode one of those given now; they may be many more
+// than these.
 void wake_callers() {
-  if (pool.waiting_on.load(std::memory_order_acquire) != 0) futex_bump(pool.made);
+  if (pool.waiting_on.load(std::memory_order_acquire) != 0) {
+    futex_bump(pool.made, static_cast<int>(kDesks));
+  }
 }
 
 // A turn of chunks that the team encodes: those of packer->order whose turn has come, by the

@@ -15,8 +15,9 @@ namespace {
 
 constexpr long kRestNs = 60'000'000'000;
 constexpr long kWaitNs = 1'000'000;  // then who waits looks whether that thread is gone
-// A thread of the program encodes a chunk in some 30 us, if it has a core.
-constexpr std::uint64_t kCallerNs = 100'000'000;
+// A thread of the program encodes a chunk in some 30 us, if it has a core; if it has none, doing
+// its work again costs no more than waiting, and all who want a chunk wait as well.
+constexpr std::uint64_t kCallerNs = 2'000'000;
 
 }  // namespace
 

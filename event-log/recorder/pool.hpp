@@ -67,7 +67,7 @@ struct Pool {
   std::atomic<std::uint32_t> ready;             // futex: how far the start has come (helper.cpp)
   std::atomic<std::uint32_t> wanted;            // futex: moves on when the helper is to look
   std::atomic<std::uint32_t> wake_below;        // ready chunks; 0 = the helper looks soon anyway
-  std::atomic<std::uint32_t> made;              // futex: moves on when who waits may find more
+  std::atomic<std::uint32_t> made;        // futex: moves on when who waits may find more, or pack
   std::atomic<std::uint32_t> waiting;     // threads, for their first lane or chunk, or for slots
   std::atomic<std::uint32_t> waiting_on;  // threads that wait for each chunk (`never_drops`)
   Shortage chunks, lanes, slabs;
@@ -104,8 +104,9 @@ void stop_pool(std::uint64_t end_begun_ns);
 ChunkHeader* take_chunk();
 // The same, but waits for the helper if that is only late. For the first record of a thread.
 ChunkHeader* wait_for_chunk();
-// Waits as long as chunks become free again, and counts for how long. For programs that the user
-// wants to be slowed down instead of losing records (UCTRACE_NEVER_DROP).
+// Waits as long as chunks become free again, and counts for how long; packs meanwhile, if there is
+// anything to pack. For programs that the user wants to be slowed down instead of losing records
+// (UCTRACE_NEVER_DROP).
 ChunkHeader* wait_for_free_chunk();
 // A thread's wait for what the helper has yet to make.
 class FirstWait {

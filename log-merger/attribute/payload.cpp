@@ -90,7 +90,7 @@ bool offset_of(const UctOp& op, std::uint64_t& offset) {
   return true;
 }
 
-// Sent in their order, as they do not say where their bytes belong.
+// The log does not have where its bytes belong: such fragments are sent in their order.
 bool is_unplaced(const Job& job, const UctOp& op) {
   return (is(op, AmId::get_reply) || is(op, AmId::am_middle)) && !op.failed() && !op.staging &&
          !job.logs[op.process].names_places();

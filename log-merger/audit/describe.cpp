@@ -91,8 +91,7 @@ Json processes_json(const Job& job) {
 
 // What the version and the environment say.
 bool proto_v2(const ProcessLog& log) {
-  unsigned major = 0, minor = 0;
-  std::sscanf(log.ucp_library().version.c_str(), "%u.%u", &major, &minor);
+  const auto [major, minor] = log.ucp_library().number();
   const ucx::Release* const release = ucx::find_release(major, minor);
   bool v2 = release != nullptr
                 ? release->protocols_v2

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "event-log/reader/reader.hpp"
@@ -129,6 +131,13 @@ struct UcpLibrary {
   TextId path = kNoText;
   std::string version;
   bool names_places = true;  // ucx::Release::names_places
+
+  // Major and minor; zeros if it is not known.
+  std::pair<unsigned, unsigned> number() const {
+    std::pair<unsigned, unsigned> found{};
+    const bool ok = std::sscanf(version.c_str(), "%u.%u", &found.first, &found.second) == 2;
+    return ok ? found : std::pair<unsigned, unsigned>{};
+  }
 };
 
 // A libuct that a process recorded from.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <stdexcept>
 
 #include "event-log/reader/plain_text.hpp"
@@ -151,10 +150,9 @@ class ProcessLoader {
   }
 
   static void take_ucx_version(UcpLibrary& library, const std::string& version) {
-    unsigned major = 0, minor = 0;
-    const bool is_number = std::sscanf(version.c_str(), "%u.%u", &major, &minor) == 2;
-    const ucx::Release* const release = is_number ? ucx::find_release(major, minor) : nullptr;
     library.version = version;
+    const auto [major, minor] = library.number();
+    const ucx::Release* const release = ucx::find_release(major, minor);
     library.names_places = release == nullptr || release->names_places;
   }
 

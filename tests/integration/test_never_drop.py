@@ -1,5 +1,5 @@
 """Threads that record faster than their records can be packed: with --never-drop they wait for it,
-also where several threads may pack."""
+also where several threads may pack, and where a thread of its own packs and writes."""
 
 from checks import check_accounts, results_of
 from harness import BUILD_ROOT, TOOL, check, check_equal, run, run_test, run_well, scratch
@@ -11,10 +11,10 @@ PROGRAM = [BUILD_ROOT / "tests" / "benchmarks" / "thread_costs", THREADS, 8, BAT
 LEAST = THREADS * (BATCHES + 1) * OPERATIONS * 2
 
 
-def nothing_is_dropped(*more):
+def nothing_is_dropped(*more, env=None):
     with scratch() as folder:
         result, recording = record_well(folder / "data", PROGRAM, switches=["--never-drop", *more],
-                                        env={"UCX_TLS": "self"})
+                                        env={"UCX_TLS": "self", **(env or {})})
         check("dropped" not in result.stderr, f"record says that records were dropped: {result}")
         info = recording.info
         check_equal(info["events"]["dropped"], 0, "dropped records")
@@ -35,6 +35,7 @@ def nothing_is_dropped(*more):
 def nobody_drops():
     nothing_is_dropped()
     nothing_is_dropped("--helpers", "3")
+    nothing_is_dropped(env={"UCTRACE_DRAIN": "1"})
 
 
 run_test(nobody_drops, attempts=1)  # what may drop is what this is about

@@ -46,7 +46,7 @@ class Row:
 
 
 def has_protocols_v2(version, script):
-    """Before 1.13 they were begun, and programs end by themselves; UCP sends streams by them from 1.16 on."""
+    """Before 1.13 they were only begun, and programs end by themselves; UCP sends streams by them from 1.16 on."""
     major, minor, _ = map(int, version.split("."))
     return (major, minor) >= (1, 16 if script == "streams" else 13)
 

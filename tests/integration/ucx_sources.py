@@ -238,7 +238,7 @@ def measured_facts(ucx):
     default = re.search(r'\{"PROTO_ENABLE", "(.)"', ucx.text("src/ucp/core/ucp_context.c"))
     facts[UID] = str(place_of_uid(ucx))
     post = re.search(r"^ucs_status_t ucp_atomic_post\(.*?^\}", ucx.text("src/ucp/rma/amo_send.c"), re.DOTALL | re.MULTILINE)
-    facts["ucp_atomic_post calls ucp_atomic_op_nbx"] = str(int("ucp_atomic_op_nbx(" in post[0]))
+    facts["ucp_atomic_post calls ucp_atomic_op_nbx"] = str(int(post is not None and "ucp_atomic_op_nbx(" in post[0]))
     facts["protocols v2 by default"] = str(int(default is not None and default[1] == "y"))
     return facts
 

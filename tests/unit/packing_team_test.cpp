@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -109,7 +110,12 @@ std::atomic<bool> is_away, may_go_on;
 void stay_until_let_go(int) {
   is_away = true;
   while (!may_go_on) usleep(1000);
+  is_away = false;
 }
+
+struct LetGo {
+  ~LetGo() { may_go_on = true; }
+};
 
 [[noreturn]] void end_this_thread(int) {
   for (;;) syscall(SYS_exit, 0);
@@ -336,6 +342,7 @@ TEST_CASE("a thread of the program that does not come back is not waited for, un
   CHECK(give(*team, 0, *memory));
   mprotect(memory, sizeof *memory, PROT_NONE);  // its first look ends in the handler
   std::jthread caller([&] { team->encode_in_call(); });
+  const LetGo at_the_end;
   REQUIRE(happens([] { return is_away.load(); }));
   CHECK(team->wait_for(0) == nullptr);
   mprotect(memory, sizeof *memory, PROT_READ);
@@ -380,6 +387,70 @@ TEST_CASE("threads that wait for a chunk pack others, and nothing is lost") {
     }
     threads.clear();
     return has_assisted();
+  });
+  unsetenv("UCTRACE_NEVER_DROP");
+  check_whole(folder.log(), *made);
+  CHECK(totals_of(folder.log()).dropped == 0);
+  munmap(static_cast<void*>(made), sizeof *made);
+}
+
+namespace {
+
+// Of a chunk that the thread has taken from its desk, which a signal handler keeps from going on.
+// Every now and then one has; nullptr: not within the time.
+Place* hold_one(pthread_t thread) {
+  const auto held = [] {
+    const std::uint32_t used = pool.places_used.load();
+    return std::find_if(pool.places, pool.places + used, [](const Place& place) {
+      return place.chunk != nullptr && packer->team->is_held(*place.chunk);
+    });
+  };
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (std::chrono::steady_clock::now() < give_up) {
+    may_go_on = false;
+    pthread_kill(thread, SIGUSR1);
+    if (!happens([] { return is_away.load(); })) return nullptr;
+    usleep(20'000);  // ten times as long as who packs waits for it
+    Place* const place = held();
+    if (place != pool.places + pool.places_used.load()) return place;
+    may_go_on = true;
+    if (!happens([] { return !is_away.load(); })) return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("a chunk that a thread of the program is still reading is not used again") {
+  if (!has_helper()) return;
+  constexpr std::uint64_t kThreads = 3, kAtOnce = 10'000, kMoreChunks = 100;
+  const Folder folder;
+  auto* made = static_cast<std::atomic<std::uint64_t>*>(mmap(
+      nullptr, sizeof(std::uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(made != MAP_FAILED);
+  setenv("UCTRACE_NEVER_DROP", "1", 1);
+  folder.run([&] {
+    signal(SIGUSR1, stay_until_let_go);
+    std::atomic<bool> enough{false};
+    std::vector<std::jthread> threads;
+    for (std::uint64_t i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        while (!enough) {
+          for (std::uint64_t k = 0; k < kAtOnce; ++k) record_one();
+          *made += kAtOnce;
+        }
+      });
+    }
+    const LetGo at_the_end;
+    Place* const place = hold_one(threads[0].native_handle());
+    bool well = place != nullptr;
+    const std::uint64_t before = pool.recycled.load();
+    well = well && happens([&] { return pool.recycled.load() > before + kMoreChunks; });
+    well = well && place->state.load() == PlaceState::retired;
+    may_go_on = true;
+    enough = true;
+    threads.clear();
+    return well && is_packed();  // that one, too
   });
   unsetenv("UCTRACE_NEVER_DROP");
   check_whole(folder.log(), *made);

@@ -51,7 +51,7 @@ TEST_CASE("64 KiB over posix: 7 x 8256 + 7880 - 24 - 7 x 16") {
 }
 
 // What is in the place of the offset is of the program's data, or the message's id.
-TEST_CASE("fragments of a UCX that does not say where they belong follow each other") {
+TEST_CASE("fragments of which the log has no offset follow each other") {
   constexpr std::uint64_t kNoOffset = 0x1122334455667788;
   JobBuilder builder(2);
   UcpLibrary& library = builder.log(1).ucp_libraries[0];
