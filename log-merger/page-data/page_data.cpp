@@ -170,7 +170,7 @@ ordered_json time_json(const Run& run, const TimeWindow& window, const PageConte
 TimeWindow window_of(const Run& run, const PageOptions& options) {
   // Longer than any run: of one whose store is damaged no more is shown.
   constexpr std::int64_t kLongest = std::int64_t{1} << 53;
-  require_span(options.from_ns, options.to_ns);
+  require_span(run, options.from_ns, options.to_ns);
   const auto from = static_cast<std::int64_t>(
       std::min<std::uint64_t>(options.from_ns.value_or(0), INT64_MAX - kLongest));
   // The last instant recorded belongs to the run.

@@ -7,7 +7,7 @@ namespace uctrace {
 
 CommsChoice::CommsChoice(const RowSource& source, const CommsFilter& filter)
     : run_(source.run()), from_ns_(filter.from_ns), to_ns_(filter.to_ns) {
-  require_span(from_ns_, to_ns_);
+  require_span(run_, from_ns_, to_ns_);
   const Run& run = source.run();
   RowsByName comms = communicators_by_name(run);
   comms.emplace("-", -1);

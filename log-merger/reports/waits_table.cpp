@@ -100,8 +100,8 @@ Cell slowest_way(const Sum& sum) {
 class Choice {
  public:
   Choice(const RowSource& source, const WaitsFilter& filter) : filter_(filter) {
-    require_span(filter.from_ns, filter.to_ns);
     const Run& run = source.run();
+    require_span(run, filter.from_ns, filter.to_ns);
     RowsByName kinds;
     for (const WaitKind kind : kAllWaitKinds) {
       kinds.emplace(name_of(kind), static_cast<std::int32_t>(kind));

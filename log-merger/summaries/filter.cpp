@@ -10,6 +10,7 @@
 #include "log-merger/model/size_class.hpp"
 #include "log-merger/model/suggestion.hpp"
 #include "log-merger/summaries/facets.hpp"
+#include "log-merger/summaries/run_facts.hpp"
 
 namespace uctrace {
 namespace {
@@ -131,11 +132,32 @@ void refuse_value(const std::string& value, const char* option,
                .to_do = none ? "leave the option out" : choose});
 }
 
-void require_span(std::optional<std::uint64_t> from_ns, std::optional<std::uint64_t> to_ns) {
-  if (!from_ns || !to_ns || *from_ns < *to_ns) return;
-  throw Error({.what = fmt::format("--from {}ns --to {}ns", *from_ns, *to_ns),
-               .why = "--from is not before --to: nothing lies between them",
-               .to_do = "swap them, or leave one out"});
+namespace {
+
+// 1500000000 -> "1.5s": exact, and what --from takes.
+std::string seconds(std::uint64_t ns) {
+  std::string text = fmt::format("{}.{:09}", ns / 1'000'000'000, ns % 1'000'000'000);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text + "s";
+}
+
+}  // namespace
+
+void require_span(const Run& run, std::optional<std::uint64_t> from_ns,
+                  std::optional<std::uint64_t> to_ns) {
+  if (from_ns && to_ns && *from_ns >= *to_ns) {
+    throw Error({.what = fmt::format("--from {} --to {}", seconds(*from_ns), seconds(*to_ns)),
+                 .why = "--from is not before --to: nothing lies between them",
+                 .to_do = "swap them, or leave one out"});
+  }
+  const std::uint64_t last_ns = facts_of(run).duration_ns;
+  if (from_ns && *from_ns > last_ns && last_ns > 0) {
+    throw Error(
+        {.what = fmt::format("--from {}", seconds(*from_ns)),
+         .why = fmt::format("the run ends at {}: nothing lies behind that", seconds(last_ns)),
+         .to_do = "take an earlier time"});
+  }
 }
 
 Labels::Labels(const Run& run) {
@@ -163,7 +185,7 @@ Filter::Filter(const RowSource& source, const FilterSpec& spec)
       from_ns_(spec.from_ns),
       to_ns_(spec.to_ns),
       skip_first_(spec.skip_first) {
-  require_span(from_ns_, to_ns_);
+  require_span(run_, from_ns_, to_ns_);
   if (min_bytes_.value_or(0) > max_bytes_.value_or(UINT64_MAX)) {
     throw Error({.what = fmt::format("--min-bytes {} --max-bytes {}", *min_bytes_, *max_bytes_),
                  .why = "the least is greater than the greatest: no message has such a length",
@@ -313,7 +335,8 @@ Wanted<Message> Filter::of_messages() const {
 }
 
 bool Filter::can_ask_sums() const {
-  return !match_ && !from_ns_ && !to_ns_ && !skip_first_ && is_between_classes(min_bytes_.value_or(0)) &&
+  return !match_ && !from_ns_ && !to_ns_ && !skip_first_ &&
+         is_between_classes(min_bytes_.value_or(0)) &&
          is_between_classes(max_bytes_.value_or(UINT64_MAX) + 1);
 }
 
@@ -339,7 +362,8 @@ bool Filter::accepts_without_message(const Transfer& transfer) const {
 
 bool Filter::can_choose_calls() const {
   return !(kind_ || match_ || protocol_ || src_ || dst_ || rank_ || host_ || src_host_ ||
-           dst_host_ || min_bytes_ || max_bytes_ || skip_first_ || has_memory_criteria() || has_hop_criteria());
+           dst_host_ || min_bytes_ || max_bytes_ || skip_first_ || has_memory_criteria() ||
+           has_hop_criteria());
 }
 
 std::optional<bool> Filter::accepts(const MpiCallRow& call) const {

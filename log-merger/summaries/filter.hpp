@@ -74,8 +74,9 @@ std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, con
   return chosen;
 }
 
-// Throws Error where nothing can lie between the two.
-void require_span(std::optional<std::uint64_t> from_ns, std::optional<std::uint64_t> to_ns);
+// Throws Error where nothing of the run can lie between the two.
+void require_span(const Run& run, std::optional<std::uint64_t> from_ns,
+                  std::optional<std::uint64_t> to_ns);
 
 class Facets;
 

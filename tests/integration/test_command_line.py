@@ -149,6 +149,8 @@ def what_chooses_nothing_is_said(data):
     for verb in ("report", "messages", "comms", "waits", "view"):
         refused([verb, data, "--from", "2s", "--to", "1s"], "--from is not before --to")
         refused([verb, data, "--from", "1s", "--to", "1s"], "--from is not before --to")
+        refused([verb, data, "--from", "1.5s", "--to", "0.2s"], "--from 1.5s --to 0.2s: ")
+        refused([verb, data, "--from", "100000s"], "nothing lies behind that")
     refused(["messages", data, "--min-bytes", "2K", "--max-bytes", "1K"], "no message has such a length")
     for option in ("--src", "--dst", "--rank"):
         refused(["report", data, option, "77"], "this run has 0, 1")
