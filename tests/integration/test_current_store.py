@@ -6,7 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
-from harness import check, check_equal, run_test, scratch
+from exports import python_with
+from harness import check, check_equal, run_test, run_well, scratch
 from recordings import Recording
 from stores import (
     DISTURBED,
@@ -102,6 +103,25 @@ def a_profile_of_another_store(good, folder):
         check_equal(identity_of(folder / "run.h5"), store, "the store")
 
 
+SET_SCHEMA = "import h5py, sys; h5py.File(sys.argv[1], 'r+').attrs['uctrace_schema'] = int(sys.argv[2])"
+
+
+def one_of_another_schema(good, folder):
+    """Of an older uctrace, or of a newer one: it is never misread."""
+    copy = copy_of(good, folder)
+    ask_well(folder)
+    store = folder / "run.h5"
+    for schema in (12, 1000):
+        change = [python_with("h5py"), "-c", SET_SCHEMA, store, str(schema)]
+        check(was_merged_anew(folder, lambda: run_well(change)), f"schema {schema}: the store was used")
+        check_pair(folder)
+        check_equal(processes_of(folder), 4, "processes")
+    run_well(change)
+    for log in copy.logs:
+        log.unlink()
+    check_one_line(ask(folder), "it has schema 1000", "use the newer uctrace that made it")
+
+
 def fails_to_open(log, number):
     return {"LD_PRELOAD": str(DISTURBED), "FAIL_OPEN": log.name, "FAIL_ERRNO": str(number)}
 
@@ -139,7 +159,7 @@ def a_log_that_has_not_begun(good, folder):
 
 CASES = (an_unchanged_one_is_used, a_log_that_comes_late, a_log_that_is_replaced,
          a_log_that_is_removed, a_topology_that_is_finished_later, a_profile_of_another_store,
-         a_log_that_cannot_be_read_now, no_log_can_be_read_now, a_log_that_has_not_begun)
+         a_log_that_cannot_be_read_now, no_log_can_be_read_now, a_log_that_has_not_begun, one_of_another_schema)
 
 
 def the_store_is_the_folders():

@@ -37,17 +37,17 @@ export function makeIdentities({ identities }: RunData): HTMLElement {
   return section(
     'identities',
     'Identities',
-    element(
-      'p',
-      {},
-      'Each statement compares two sides that are counted independently over the whole run; ' +
-        'filters do not change them.',
-    ),
     // One line, unless there is something to see.
     element(
       'details',
       { open: failed > 0, 'data-testid': 'identities' },
       element('summary', {}, sum),
+      element(
+        'p',
+        {},
+        'Each statement compares two sides that are counted independently over the whole run; ' +
+          'filters do not change them.',
+      ),
       sortedTable({ 'data-testid': 'identities-table' }, head, identities.map(row)),
     ),
   );
