@@ -1,5 +1,7 @@
 // UCP put, get and atomic operations. The *_nbx calls are where operations are recorded; the older
 // forms call them inside libucp (some through each other), so theirs only leave their name.
+#include <atomic>
+
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "ucp-shim/counted_peers.hpp"
@@ -80,9 +82,16 @@ Tracking tracking_of(const ucp_request_param_t& param) {
   return (param.op_attr_mask & kTold) == 0 ? Tracking::implicit : Tracking::callback;
 }
 
-bool posts_by_nbx(const void* caller) {
+using AtomicPost = decltype(&::ucp_atomic_post);
+
+// One that does is remembered: asking for the version takes a tenth of a record.
+bool posts_by_nbx(AtomicPost post, const void* caller) {
+  static constinit std::atomic<AtomicPost> known{nullptr};
+  if (known.load(std::memory_order_relaxed) == post) return true;
   const ucx::Release* const release = uct::ucx_release(caller);
-  return release == nullptr || release->posts_by_nbx;
+  if (release != nullptr && !release->posts_by_nbx) return false;
+  known.store(post, std::memory_order_relaxed);
+  return true;
 }
 
 }  // namespace
@@ -173,9 +182,9 @@ UCTRACE_EXPORT ucs_status_t ucp_atomic_post(ucp_ep_h ep, ucp_atomic_post_op_t op
                                             uint64_t value, size_t size, uint64_t remote,
                                             ucp_rkey_h rkey) {
   const void* caller = UCTRACE_CALLER;
-  static constinit interpose::Original<decltype(&::ucp_atomic_post)> original{"ucp_atomic_post"};
+  static constinit interpose::Original<ucp::AtomicPost> original{"ucp_atomic_post"};
   auto* post = original.get(caller);
-  if (ucp::posts_by_nbx(caller)) {
+  if (ucp::posts_by_nbx(post, caller)) {
     const ucp::CalledAs as(UcpFunction::atomic_post);
     return post(ep, opcode, value, size, remote, rkey);
   }
