@@ -162,7 +162,9 @@ def _minor_of(version):
 @cache
 def _compiled_with():
     """The version of UCX's headers on this machine."""
-    return run_well([need("pkg-config"), "--modversion", "ucx"]).stdout.strip()
+    # Not by run(), which asks for the environment that this is a part of.
+    told = subprocess.run([need("pkg-config"), "--modversion", "ucx"], stdout=subprocess.PIPE, text=True, check=True)
+    return told.stdout.strip()
 
 
 @dataclass(frozen=True)
