@@ -115,6 +115,13 @@ bool PackingTeam::is_held(const ChunkHeader& chunk) const {
   });
 }
 
+const ChunkHeader* PackingTeam::held_chunk() const {
+  const Place* const held = std::find_if(places_, places_ + kDesks, [](const Place& place) {
+    return place.state.load(std::memory_order_acquire) == kLeft;
+  });
+  return held != places_ + kDesks ? held->chunk : nullptr;
+}
+
 void PackingTeam::put_away(std::size_t number) {
   place_of(number).state.store(kFree, std::memory_order_relaxed);
 }

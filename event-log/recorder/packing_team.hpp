@@ -55,6 +55,8 @@ class PackingTeam {
   void take_back();
   // A thread that was not waited for may still read it.
   bool is_held(const ChunkHeader& chunk) const;
+  // One of these; nullptr: there is none. For tests.
+  const ChunkHeader* held_chunk() const;
 
   // Encodes one of the chunks that nobody has taken, the longest given first. False: there is none.
   bool encode_one(std::uint32_t worker);

@@ -8,7 +8,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -399,20 +398,13 @@ namespace {
 // Of a chunk that the thread has taken from its desk, which a signal handler keeps from going on.
 // Every now and then one has; nullptr: not within the time.
 Place* hold_one(pthread_t thread) {
-  const auto held = [] {
-    const std::uint32_t used = pool.places_used.load();
-    return std::find_if(pool.places, pool.places + used, [](const Place& place) {
-      return place.chunk != nullptr && packer->team->is_held(*place.chunk);
-    });
-  };
   const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (std::chrono::steady_clock::now() < give_up) {
     may_go_on = false;
     pthread_kill(thread, SIGUSR1);
     if (!happens([] { return is_away.load(); })) return nullptr;
     usleep(20'000);  // ten times as long as who packs waits for it
-    Place* const place = held();
-    if (place != pool.places + pool.places_used.load()) return place;
+    if (const ChunkHeader* chunk = packer->team->held_chunk()) return &pool.places[chunk->place];
     may_go_on = true;
     if (!happens([] { return !is_away.load(); })) return nullptr;
   }
