@@ -24,8 +24,8 @@ NOT_UNDER_QEMU = {
     "a process whose first thread has ended*": "/proc/PID/stat differs from /proc/self/stat",
     "a fork child counts in a file of its own*": "it ends a child of several threads that starts one (core.c:221)",
     "a child forked while several threads pack*": "it ends a child of several threads that starts one (core.c:221)",
-    "a chunk that a thread of the program is still reading*": "threads that record and that pack are too slow for its time",
-    "threads that wait for a chunk pack others*": "threads that record and that pack are too slow for its time",
+    "a chunk that a thread of the program is still reading*": "recording and packing are too slow for its time",
+    "threads that wait for a chunk pack others*": "recording and packing are too slow for its time",
     "inside a handler of a signal": "no vDSO, which says how to go through a signal's frame",
 }
 TIMEOUT_S = 900
