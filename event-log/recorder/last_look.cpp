@@ -3,33 +3,25 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <atomic>
-
 #include "event-log/recorder/recorder_parts.hpp"
+#include "event-log/recorder/registered.hpp"
 
 namespace uctrace::log {
 
 namespace {
 
-constinit std::atomic<LastLook> looks[2]{};
+constinit Registered<LastLook, 2> looks;
 
 }  // namespace
 
-void add_last_look(LastLook look) {
-  for (auto& place : looks) {
-    LastLook none = nullptr;
-    if (place.compare_exchange_strong(none, look)) return;
-  }
-}
+void add_last_look(LastLook look) { looks.add(look); }
 
 void take_last_looks(Moment moment) {
   if (is_fork_child() || getenv("UCTRACE_DIR") == nullptr) {
     return;
   }
   const int saved_errno = errno;
-  for (const auto& place : looks) {
-    if (auto* look = place.load()) look(moment);
-  }
+  looks.call(moment);
   errno = saved_errno;
 }
 

@@ -1,27 +1,19 @@
 #include "event-log/recorder/new_log.hpp"
 
-#include <atomic>
+#include "event-log/recorder/registered.hpp"
 
 namespace uctrace::log {
 
 namespace {
 
-constinit std::atomic<Reset> resets[4]{};
+constinit Registered<Reset, 4> resets;
 
 }  // namespace
 
 void at_new_log(Reset reset) {
-  for (auto& place : resets) {
-    Reset none = nullptr;
-    if (place.compare_exchange_strong(none, reset) || none == reset) return;
-  }
-  __builtin_trap();  // there is a place for each room that has any
+  if (!resets.add(reset)) __builtin_trap();  // there is a place for each room that has any
 }
 
-void reset_for_new_log() {
-  for (const auto& place : resets) {
-    if (const Reset reset = place.load()) reset();
-  }
-}
+void reset_for_new_log() { resets.call(); }
 
 }  // namespace uctrace::log

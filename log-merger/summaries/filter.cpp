@@ -151,8 +151,9 @@ void require_span(const Run& run, std::optional<std::uint64_t> from_ns,
                  .why = "--from is not before --to: nothing lies between them",
                  .to_do = "swap them, or leave one out"});
   }
+  if (!from_ns) return;
   const std::uint64_t last_ns = facts_of(run).duration_ns;
-  if (from_ns && *from_ns > last_ns && last_ns > 0) {
+  if (*from_ns > last_ns && last_ns > 0) {
     throw Error(
         {.what = fmt::format("--from {}", seconds(*from_ns)),
          .why = fmt::format("the run ends at {}: nothing lies behind that", seconds(last_ns)),

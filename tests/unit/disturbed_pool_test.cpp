@@ -40,12 +40,7 @@ constexpr unsigned kMostSeconds = 30;  // of a process that waits too long
 
 template <typename Condition>
 bool comes_true(Condition condition) {
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > give_up) return false;
-    usleep(1000);
-  }
-  return true;
+  return test::comes_true(condition, std::chrono::seconds(10));
 }
 
 std::uint64_t dropped_for(const LogFile& log, DropCause cause) {
@@ -214,8 +209,7 @@ TEST_CASE("a thread that must not drop waits for no chunk that cannot come") {
   if (!has_helper()) return;
   constexpr int kAgain = 20;
   const Folder folder;
-  setenv("UCTRACE_NEVER_DROP", "1", 1);
-  folder.run([] {
+  folder.run_never_dropping([] {
     alarm(kMostSeconds);
     // Threads have all that there may be, and none of them will be packed.
     while (wait_for_free_chunk() != nullptr) {
@@ -225,7 +219,6 @@ TEST_CASE("a thread that must not drop waits for no chunk that cannot come") {
     }
     return true;
   });
-  unsetenv("UCTRACE_NEVER_DROP");
   CHECK(folder.log().page().waits > kAgain);
 }
 

@@ -113,8 +113,7 @@ TEST_CASE("threads that never drop wait for what is not packed yet, and it is co
     return __atomic_load_n(&pool.page->waits, __ATOMIC_RELAXED) != 0;
   };
   const Folder folder;
-  setenv("UCTRACE_NEVER_DROP", "1", 1);
-  folder.run([&] {
+  folder.run_never_dropping([&] {
     std::vector<std::jthread> threads;
     for (std::uint64_t i = 0; i < kThreads; ++i) {
       threads.emplace_back([&] {
@@ -125,7 +124,6 @@ TEST_CASE("threads that never drop wait for what is not packed yet, and it is co
     }
     return true;
   });
-  unsetenv("UCTRACE_NEVER_DROP");
   const LogFile log = folder.log();
   const Totals totals = totals_of(log);
   CHECK(totals.recorded >= kRecords);
@@ -143,8 +141,7 @@ TEST_CASE("threads that never drop have a slot for each operation, however many 
   static std::atomic<int> missing;
   const Folder folder;
   missing = 0;
-  setenv("UCTRACE_NEVER_DROP", "1", 1);
-  folder.run([] {
+  folder.run_never_dropping([] {
     std::vector<std::jthread> threads;
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([] {
@@ -155,7 +152,6 @@ TEST_CASE("threads that never drop have a slot for each operation, however many 
     threads.clear();
     return missing == 0;
   });
-  unsetenv("UCTRACE_NEVER_DROP");
   CHECK(folder.log().page().waits > 0);
 }
 

@@ -6,12 +6,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <new>
 #include <set>
 #include <vector>
 
@@ -28,6 +31,37 @@ inline bool has_helper() {
   const char* none = getenv("UCTRACE_NO_HELPER");
   return none == nullptr || none[0] != '1';
 }
+
+// Looks every millisecond.
+template <typename Condition>
+bool comes_true(Condition condition, std::chrono::seconds within) {
+  const auto give_up = std::chrono::steady_clock::now() + within;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > give_up) return false;
+    usleep(1000);
+  }
+  return true;
+}
+
+// What a process of a test tells the test.
+template <typename Value>
+class SharedMemory {
+ public:
+  SharedMemory() {
+    void* memory =
+        mmap(nullptr, sizeof(Value), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    value_ = new (memory) Value{};
+  }
+  ~SharedMemory() { munmap(static_cast<void*>(value_), sizeof(Value)); }
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  Value& operator*() const { return *value_; }
+
+ private:
+  Value* value_;
+};
 
 class Folder : public uctrace::test::TemporaryFolder {
  public:
@@ -50,6 +84,13 @@ class Folder : public uctrace::test::TemporaryFolder {
   template <typename Program>
   void run(Program program) const {
     check_success(start_process(program));
+  }
+  // The same as `record --never-drop` has it.
+  template <typename Program>
+  void run_never_dropping(Program program) const {
+    setenv("UCTRACE_NEVER_DROP", "1", 1);
+    run(program);
+    unsetenv("UCTRACE_NEVER_DROP");
   }
   // The same where the program itself begins to record.
   template <typename Program>

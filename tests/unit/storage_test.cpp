@@ -40,9 +40,8 @@ struct Shared {
 };
 
 Shared& shared() {
-  static auto* memory = static_cast<Shared*>(
-      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  REQUIRE(memory != MAP_FAILED);
+  // Never given back: threads may still count there while their process ends.
+  static const auto& memory = *new SharedMemory<Shared>;
   return *memory;
 }
 
