@@ -22,6 +22,13 @@ const char* module_path(const void* address) {
   return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
+// In this order, and the other way round below: whichever of two threads comes last sees the other.
+void OriginalBase::know_global(void* function) {
+  global_.store(function, std::memory_order_release);
+  for_all_.store(function);
+  if (locals_.load() != 0) for_all_.store(nullptr);
+}
+
 void* OriginalBase::find_local(const void* caller) const {
   const std::uint32_t n = locals_.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < n; ++i) {
@@ -37,7 +44,8 @@ void OriginalBase::remember_local(const void* caller, const Local& local) {
   const std::uint32_t n = locals_.load(std::memory_order_relaxed);
   if (n < kMaxLocals && find_local(caller) == nullptr) {
     local_[n] = local;
-    locals_.store(n + 1, std::memory_order_release);
+    locals_.store(n + 1);
+    for_all_.store(nullptr);
   }
 }
 
@@ -50,7 +58,7 @@ void* OriginalBase::find(const void* caller) {
       return global;
     }
     if (void* next = Scope::find_in_global(name_); next != nullptr && !Patched(name_).exists()) {
-      global_.store(next, std::memory_order_release);
+      know_global(next);
       return next;
     }
   }

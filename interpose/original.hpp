@@ -31,8 +31,7 @@ class OriginalBase {
   void* find(const void* caller);
 
   const char* name_;
-  std::atomic<void*> global_{nullptr};
-  std::atomic<std::uint32_t> locals_{0};
+  std::atomic<void*> for_all_{nullptr};  // global_, as long as no caller has one of its own
 
  private:
   struct Local {
@@ -41,9 +40,12 @@ class OriginalBase {
   };
   static constexpr std::size_t kMaxLocals = 16;
 
+  void know_global(void* function);
   void* find_local(const void* caller) const;
   void remember_local(const void* caller, const Local& local);
 
+  std::atomic<void*> global_{nullptr};
+  std::atomic<std::uint32_t> locals_{0};
   Local local_[kMaxLocals]{};
 };
 
@@ -61,10 +63,9 @@ class Original : public OriginalBase {
 
   // The same without a search; nullptr: there has to be one.
   Function get_known() const {
-    void* global = global_.load(std::memory_order_acquire);
-    const bool for_all = locals_.load(std::memory_order_relaxed) == 0 &&
-                         !callers_differ.load(std::memory_order_relaxed);
-    return for_all ? reinterpret_cast<Function>(global) : nullptr;
+    void* function = for_all_.load(std::memory_order_acquire);
+    return callers_differ.load(std::memory_order_relaxed) ? nullptr
+                                                          : reinterpret_cast<Function>(function);
   }
 };
 

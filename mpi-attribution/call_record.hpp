@@ -77,15 +77,15 @@ UCTRACE_HOT inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t
   }
   log::Lane* lane = log::lane();
   stacks::know_caller(call.caller);
-  call.start_tick = log::now();
+  const std::uint64_t tick = call.start_tick = log::now();
   if (lane == nullptr) [[unlikely]] {
     return;
   }
-  lane->begin_shared_tick(shared_tick_of(call), call.start_tick);
+  lane->begin_shared_tick(shared_tick_of(call), tick);
   log::CurrentCall& shown = lane->info->current_call;
   show(shown.caller, std::uint64_t{call.caller});
   show(shown.request, std::uint64_t{call.request});
-  show(shown.start_tick, call.start_tick);
+  show(shown.start_tick, tick);
   show(shown.scope, library.handle(call.scope));
   show(shown.peer, peer);
   show(shown.tag, tag);
@@ -95,8 +95,8 @@ UCTRACE_HOT inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t
 }
 
 // The thread's call has returned.
-UCTRACE_HOT inline void show_none(log::Lane& lane) {
-  log::publish(&lane.info->current_call.head, log::RecordType::unpublished, 0, 0, 0);
+UCTRACE_HOT inline void show_none(log::LaneInfo& lane) {
+  log::publish(&lane.current_call.head, log::RecordType::unpublished, 0, 0, 0);
 }
 
 // The record of a call, which is filled part by part.
@@ -111,8 +111,10 @@ class CallRecord {
       return;
     }
     lane->end_shared_tick();
-    show_none(*lane);
-    ++lane->counters().mpi_calls;
+    log::LaneInfo& info = *lane->info;  // what is stored there lets it stay in no register
+    log::LiveCounters& counters = lane->counters();
+    ++counters.mpi_calls;
+    show_none(info);
     const std::size_t words = head_ >> 8 & 0xff;
     record_ = static_cast<MpiCall*>(
         lane->reserve_bytes(log::Stream::events, log::DropKind::mpi, words * 8));

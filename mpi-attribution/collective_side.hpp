@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mpi-attribution/ask_datatype.hpp"
 #include "mpi-attribution/library.hpp"
 
 namespace uctrace::mpi {

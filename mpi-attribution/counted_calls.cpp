@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "event-log/recorder/address_map.hpp"
+#include "mpi-attribution/ask_datatype.hpp"
 #include "mpi-attribution/call_record.hpp"
 #include "mpi-attribution/collective_side.hpp"
 #include "mpi-attribution/counted_comms.hpp"

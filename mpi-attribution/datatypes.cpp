@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "event-log/recorder/new_log.hpp"
+#include "mpi-attribution/ask_datatype.hpp"
 #include "mpi-attribution/communicators.hpp"
 
 namespace uctrace::mpi {
@@ -13,8 +14,6 @@ constinit Handle known_datatypes[std::size_t{1} << kDatatypeBits]{};
 }  // namespace detail
 
 namespace {
-
-using log::Combiner;
 
 constexpr std::size_t kTries = 4;
 constexpr std::size_t kLongestName = 512;  // more than any MPI_MAX_OBJECT_NAME
@@ -54,29 +53,6 @@ void forget_all() {
   for (Handle& known : detail::known_datatypes) store(known, 0);
 }
 
-// --- what the library says -----------------------------------------------------------------------
-
-constexpr int kFirstCombiner = static_cast<int>(Combiner::named);
-static_assert(kFirstCombiner + kUctraceCombiners == static_cast<int>(Combiner::kCount));
-
-Combiner combiner_of(Handle datatype) {
-  const Describing& ask = library.describing;
-  int combiner = 0, result = 0;
-  if (ask.type_get_envelope_c != nullptr) {
-    std::int64_t integers = 0, addresses = 0, large_counts = 0, datatypes = 0;
-    result = ask.type_get_envelope_c(datatype, &integers, &addresses, &large_counts, &datatypes,
-                                     &combiner);
-  } else {
-    int integers = 0, addresses = 0, datatypes = 0;
-    result = ask.type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner);
-  }
-  if (result != 0) return Combiner::unknown;
-  for (int i = 0; i < kUctraceCombiners; ++i) {
-    if (library.combiners[i] == combiner) return static_cast<Combiner>(kFirstCombiner + i);
-  }
-  return Combiner::unknown;
-}
-
 bool define(Handle handle, std::uint64_t tick) {
   const Describing& ask = library.describing;
   std::int64_t size = 0, lower = 0, extent = 0, true_lower = 0, true_extent = 0;
@@ -87,7 +63,7 @@ bool define(Handle handle, std::uint64_t tick) {
   int length = 0;
   ask.type_get_name(handle, name, &length);
   const std::size_t name_bytes = strnlen(name, sizeof name);
-  const Combiner combiner = combiner_of(handle);
+  const log::Combiner combiner = combiner_of(handle);
 
   log::Lane* lane = log::lane();
   if (lane == nullptr) return false;

@@ -6,6 +6,7 @@ usage: generate_wrappers.py mpi_functions.txt mpi_flavours.txt OUTPUT.c OUTPUT.m
 
 import re
 import sys
+from pathlib import Path
 
 from mpi_tables import (
     COMBINERS,
@@ -17,12 +18,37 @@ from mpi_tables import (
     read_functions,
 )
 
+CALL_HEADER = Path(__file__).with_name("call.h")
+
 ENTRY_MPI, ENTRY_PMPI = 0, 1  # UctraceEntry: the assembler needs the numbers
 
 # Of functions that not every MPI library has. Such a version is what an ordinary reference without
 # any gets and dlsym does not: it must be the only one of the library.
 OPTIONAL_VERSION = "UCTRACE_OPTIONAL"
 OPTIONAL_ENDING = "_optional"
+
+
+def read_structs(header):
+    """Of call.h: the fields of each struct that a guard may be or have, by name, each with its type."""
+    structs = {}
+    for name, body in re.findall(r"typedef struct (\w+) \{\n(.*?)\n\} \1;", header, re.S):
+        lines = " ".join(re.sub(r"//.*", "", body).split()).split(";")[:-1]
+        fields = [re.fullmatch(r"\s*(\w+)\*? ([\w, ]+)", line) for line in lines]
+        if all(fields):
+            structs[name] = {field: found[1] for found in fields for field in found[2].split(", ")}
+    return structs
+
+
+STRUCTS = read_structs(CALL_HEADER.read_text(encoding="utf-8"))
+
+
+def initialiser(c_type, fields):
+    """With all fields of the struct, of which `fields` are set and the others 0. Those that are left out would be
+    0 as well, but a compiler clears the whole struct first then, which takes longer than the rest of a wrapper."""
+    given = {field.removeprefix(".").split(" = ")[0] for field in fields}
+    rest = [f".{field} = " + (initialiser(kind, []) if kind in STRUCTS else "0")
+            for field, kind in STRUCTS[c_type].items() if field not in given]
+    return "{" + ", ".join(fields + rest) + "}"
 
 
 def half(function, prefix=""):
@@ -41,7 +67,7 @@ def half(function, prefix=""):
         if not prefix and (op := function.argument("op")):
             count = f"uctrace_mpi_operands({op}, {count})"
         fields += [f".count = {count}", f".datatype = {datatype}"]
-    return "{" + ", ".join(fields) + "}"
+    return initialiser("UctraceHalf", fields)
 
 
 def makes_persistent(function):
@@ -110,7 +136,7 @@ def call_fields(function, number):
     fields += request_fields(function)
     if how := posting(function):
         fields.append(f".posting = {how}")
-    return ", ".join(fields)
+    return initialiser("UctraceCall", fields)
 
 
 def side(function, prefix, buffer):
@@ -119,7 +145,7 @@ def side(function, prefix, buffer):
              ("datatype", prefix + "datatype"), ("datatypes", prefix + "types"))
     fields = [f".{field} = {argument}" for field, role in pairs
               if (argument := function.count(role))]
-    return "{" + ", ".join(fields or ["0"]) + "}"
+    return initialiser("UctraceSide", fields)
 
 
 def collective_fields(function):
@@ -146,7 +172,7 @@ def requests_fields(function):
 
 
 def message_fields(call, function):
-    return [".call = {" + call + "}", f".half = {half(function)}"]
+    return [f".call = {call}", f".half = {half(function)}"]
 
 
 # What a guard has besides a UctraceMessage: the field, and the role of its argument.
@@ -168,12 +194,12 @@ def guard(function, number):
     shape = SHAPES[function.kind]
     call = call_fields(function, number)
     if shape.c_type == "UctraceCall":
-        return "{" + call + "}", "guard"
+        return call, "guard"
     if field := FIELD_BESIDE_MESSAGE.get(shape.c_type):
-        fields = [".message = {" + ", ".join(message_fields(call, function)) + "}"]
+        fields = [f".message = {initialiser('UctraceMessage', message_fields(call, function))}"]
         fields.append(f".{field[0]} = {function.argument(field[1])}")
-        return "{" + ", ".join(fields) + "}", "guard.message.call"
-    fields = [".call = {" + call + "}"]
+        return initialiser(shape.c_type, fields), "guard.message.call"
+    fields = [f".call = {call}"]
     if shape.c_type == "UctraceMessage":
         fields = message_fields(call, function)
     elif shape.c_type == "UctraceExchange":
@@ -199,7 +225,7 @@ def guard(function, number):
         fields.append(f".session = {function.argument('session_at')}")
     elif shape.c_type == "UctraceRename":
         fields.append(f".name = {function.argument('name')}")
-    return "{" + ", ".join(fields) + "}", "guard.call"
+    return initialiser(shape.c_type, fields), "guard.call"
 
 
 # Those whose `enter` takes more than the UctraceCall.
@@ -286,7 +312,7 @@ def wrapper(function, number):
     parameters = ", ".join(f"Word {name}" for name in names)
     arguments = ", ".join(names)
     original = call_of_original(function)
-    initialiser, call = guard(function, number)
+    guarded, call = guard(function, number)
     entered = "guard" if shape.enter in WHOLE_GUARD else call
     if shape.c_type in ("UctraceProbe", "UctracePartitioned"):
         entered = "guard.message"
@@ -304,7 +330,7 @@ def wrapper(function, number):
         by_binding = f"(only_counts() ? counting_{function.name}(original, {arguments}) : {measured})"
     return f"""
 {versions}WRAPPER_INLINE Word measured_{function.name}({', '.join(['void* original', *([parameters] if names else [])])}) {{
-{wrapper_locals(function)}  LEAVE_BY(leave_{shape.leave}) {shape.c_type} guard = {initialiser};
+{wrapper_locals(function)}  LEAVE_BY(leave_{shape.leave}) {shape.c_type} guard = {guarded};
   enter_{shape.enter}(&{entered});
   return {call}.result = {original};
 }}

@@ -144,13 +144,6 @@ inline std::int64_t count_of(Word word, const UctraceCall& call) {
   return count_of(word, call.big_counts);
 }
 
-// Of one element of a datatype that a call moves some of; -1: there is none, or MPI does not say.
-inline std::int64_t element_bytes(Handle datatype) {
-  std::int64_t size = -1;
-  if (datatype == library.datatype_null || library.ask.type_size_x(datatype, &size) != 0) return -1;
-  return size;
-}
-
 // Whether any function of MPI was called through this library. Inherited by a fork child.
 bool was_called();
 

@@ -40,7 +40,7 @@ bool only_counted(const UctraceCall& call, std::uint64_t end_tick) {
     return false;
   }
   lane->end_shared_tick();
-  show_none(*lane);
+  show_none(*lane->info);
   ++lane->counters().mpi_polls;
   lane->counters().mpi_poll_ticks += end_tick - call.start_tick;
   return true;

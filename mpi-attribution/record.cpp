@@ -1,6 +1,7 @@
 // Turns measured calls into records.
 #include <cstring>
 
+#include "mpi-attribution/ask_datatype.hpp"
 #include "mpi-attribution/call_record.hpp"
 #include "mpi-attribution/clock_sync.hpp"
 #include "mpi-attribution/datatypes.hpp"

@@ -85,7 +85,7 @@ struct PackCapture {
   void* argument;
   std::uint8_t am_id;
   std::uint8_t header_words;
-  std::uint64_t header[log::kMaxHeaderWords];
+  std::uint64_t header[log::kMaxHeaderWords];  // set as far as these
 };
 
 std::size_t pack_and_capture(void* destination, void* argument) {
@@ -141,7 +141,11 @@ template <bool kMayCount>
     return post.original().ep_am_bcopy(ep, id, pack, argument, flags);
   }
   post.is_for<kMayCount>(request_at(argument));
-  PackCapture capture{pack, argument, id, 0, {}};
+  PackCapture capture;
+  capture.pack = pack;
+  capture.argument = argument;
+  capture.am_id = id;
+  capture.header_words = 0;
   const ssize_t length = post.original().ep_am_bcopy(ep, id, pack_and_capture, &capture, flags);
   return post.done<kMayCount>(length, {.bytes = length_or_none(length),
                                        .am_id = id,

@@ -60,11 +60,11 @@ UCTRACE_HOT inline void count_operation(const Interface& interface, log::UctOp o
   log::count(log::CounterKind::interface, interface.counted_as | subject, bytes);
 }
 
-// The operation in progress around what is at `frame`. One that is not around it in the stack was
-// left by a long jump.
-UCTRACE_HOT inline Posting posting_around(const void* frame) {
+// Whether an operation in progress is around what is at `frame`. One that is not around it in the
+// stack was left by a long jump.
+UCTRACE_HOT inline bool is_inside_posting(const void* frame) {
   const Posting& posting = thread_state.posting;
-  return posting.busy != nullptr && frame < posting.frame ? posting : Posting{};
+  return posting.busy != nullptr && frame < posting.frame;
 }
 
 // `interface` may be nullptr.
@@ -86,8 +86,12 @@ class Post {
         endpoint_(endpoint),
         op_(op),
         frame_(__builtin_dwarf_cfa()),
-        outer_(posting_around(frame_)),
-        passes_through_(interface_ == nullptr || outer_.covers(interface_, endpoint)) {
+        is_inside_(is_inside_posting(frame_)) {
+    if (is_inside_) [[unlikely]] {
+      outer_ = thread_state.posting;
+    }
+    passes_through_ =
+        interface_ == nullptr || (is_inside_ && outer_.covers(interface_, endpoint));
     if (!passes_through_) [[likely]] {
       begin<kMayCount>();
     }
@@ -157,7 +161,7 @@ class Post {
     if (lane_ != nullptr) [[likely]] {
       lane_->end_shared_tick();
     }
-    if (outer_.busy != nullptr) [[unlikely]] {
+    if (is_inside_) [[unlikely]] {
       parent_ = outer_.id != 0 ? outer_.id : new_id(lane_);
       outer_.id = parent_;  // which it finds when outer_ is put back
       outer_.named = true;
@@ -196,11 +200,12 @@ class Post {
   uct_ep_h endpoint_;
   log::UctOp op_;
   const void* frame_;  // of the hook
+  bool is_inside_;     // another operation: outer_ is set, and says which
   Posting outer_;
   bool passes_through_;
-  bool is_found_ = false;  // found_ and request_ say for whom it is
-  Context found_{};
-  Request request_ = nullptr;
+  bool is_found_ = false;  // found_ and request_ are set, and say for whom it is
+  Context found_;
+  Request request_;
   bool last_of_flush_ = false;
   bool has_completion_ = false;
   bool has_end_ = false;  // which is recorded under id_
@@ -217,7 +222,7 @@ class CountedPost {
   UCTRACE_HOT CountedPost(uct_ep_h endpoint, log::UctOp op)
       : interface_(find_open_interface(endpoint->iface)), op_(op) {
     const void* const frame = __builtin_dwarf_cfa();
-    if (posting_around(frame).busy != nullptr) [[unlikely]]
+    if (is_inside_posting(frame)) [[unlikely]]
       interface_ = nullptr;
     if (interface_ == nullptr) [[unlikely]]
       return;
@@ -278,10 +283,10 @@ inline void Post::take_identity() {
     id_ = posting.id;
     named_ = posting.named;
   }
-  if (outer_.busy == nullptr) [[likely]] {
-    thread_state.posting.busy = nullptr;
-  } else {
+  if (is_inside_) [[unlikely]] {
     thread_state.posting = outer_;
+  } else {
+    thread_state.posting.busy = nullptr;
   }
 }
 

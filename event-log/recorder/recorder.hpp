@@ -147,12 +147,14 @@ struct alignas(128) Lane {
   // The same of what is to be recorded in any case.
   void* take_bytes(Stream stream, DropKind kind, std::size_t bytes) {
     Cursor& cursor = cursors[static_cast<std::size_t>(stream) - 1];
+    LiveCounters& counters = this->counters();  // advance() lets nothing stay in a register
     const std::uint64_t at = advance(cursor.position, bytes);
     // A signal handler may have gone on to another chunk since: then its end is before `at`, or
     // farther from it than a chunk has room.
     constexpr std::uint64_t kRoom = kMinChunkBytes - sizeof(ChunkHeader);
-    if (cursor.end - at - bytes <= kRoom - bytes) [[likely]] {
-      counters().recorded_events += stream == Stream::events;
+    const std::uint64_t left = cursor.end - at;
+    if (left <= kRoom && bytes <= left) [[likely]] {
+      counters.recorded_events += stream == Stream::events;
       return reinterpret_cast<void*>(at);
     }
     return reserve_in_new_chunk(stream, kind, bytes, at);

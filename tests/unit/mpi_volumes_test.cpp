@@ -1,7 +1,8 @@
 // The volumes of collective operations, with an MPI library that has the communicators below.
-#include "mpi-attribution/volumes.hpp"
-
 #include <doctest/doctest.h>
+
+#include "mpi-attribution/ask_datatype.hpp"
+#include "mpi-attribution/volumes.hpp"
 
 namespace uctrace::mpi {
 namespace {
@@ -212,6 +213,52 @@ TEST_CASE("what a failed inquiry leaves open counts as nothing") {
   call.moves(0, 0);
   set_library();
   call.sends(static_cast<Word>(-5), 8).moves(0, 0);
+}
+
+// How often MPI was asked for a size.
+int sizes_asked = 0;
+int named_below = 0;  // handles from here on are of datatypes that the program made
+
+int counted_size(Word datatype, std::int64_t* bytes) {
+  ++sizes_asked;
+  return *bytes = static_cast<std::int64_t>(datatype), 0;
+}
+int envelope(Word datatype, int*, int*, int*, int* combiner) {
+  *combiner = datatype < static_cast<Word>(named_below) ? 0 : 1;
+  return 0;
+}
+
+TEST_CASE("the size of a datatype of MPI itself is asked once, of the program's each time") {
+  set_library();
+  static constexpr std::int32_t kCombiners[kUctraceCombiners] = {0, 1};
+  library.combiners = kCombiners;
+  library.describing.type_get_envelope = envelope;
+  library.can_describe = true;
+  library.ask.type_size_x = counted_size;
+  named_below = 100;
+  sizes_asked = 0;
+  for (int round = 0; round < 3; ++round) CHECK(element_bytes(40) == 40);
+  CHECK(sizes_asked == 1);
+  for (int round = 0; round < 3; ++round) CHECK(element_bytes(120) == 120);
+  CHECK(sizes_asked == 4);
+
+  // Two handles of one place: the second one is asked for each time, and neither gets the other's.
+  Handle other = 41;
+  while (&detail::size_place(other) != &detail::size_place(40)) ++other;
+  named_below = 1 << 20;
+  sizes_asked = 0;
+  for (int round = 0; round < 3; ++round) {
+    CHECK(element_bytes(other) == static_cast<std::int64_t>(other));
+    CHECK(element_bytes(40) == 40);
+  }
+  CHECK(sizes_asked == 3);
+  CHECK(element_bytes(library.datatype_null) == -1);
+
+  library.ask.type_size_x = [](Word, std::int64_t*) { return 1; };
+  CHECK(element_bytes(77) == -1);
+  library.ask.type_size_x = counted_size;
+  CHECK(element_bytes(77) == 77);  // what failed is not kept
+  library.can_describe = false;
 }
 
 TEST_CASE("counts of partitions have as many bits as the library reads") {

@@ -158,6 +158,32 @@ int PMPI_Type_size_x(int datatype, long long* size) {
   return 0;
 }
 
+// A datatype of MPI itself, which a program can use without making it.
+
+int PMPI_Type_get_extent_x(int datatype, long long* lower, long long* extent) {
+  *lower = 0;
+  return PMPI_Type_size_x(datatype, extent);
+}
+
+int PMPI_Type_get_true_extent_x(int datatype, long long* lower, long long* extent) {
+  return PMPI_Type_get_extent_x(datatype, lower, extent);
+}
+
+int PMPI_Type_get_name(int datatype, char* name, int* length) {
+  (void)datatype;
+  strcpy(name, "MPI_BYTE");
+  *length = (int)strlen(name);
+  return 0;
+}
+
+int PMPI_Type_get_envelope(int datatype, int* integers, int* addresses, int* datatypes,
+                           int* combiner) {
+  (void)datatype;
+  *integers = *addresses = *datatypes = 0;
+  *combiner = 1;  // MPI_COMBINER_NAMED
+  return 0;
+}
+
 int PMPI_Topo_test(int comm, int* topology) {
   (void)comm;
   *topology = -32766;  // MPI_UNDEFINED
