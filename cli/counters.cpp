@@ -37,7 +37,11 @@ void show(const CountersCommand& command, const std::vector<log::CounterSnapshot
   }
   CountersOptions options = command.options;
   options.colour = colour_of_output();
-  write_counters(std::cout, job, options);
+  options.width = width_of_output(options.format, command.wide);
+  {
+    FittedOutput fitted(std::cout, options.width);
+    write_counters(fitted, job, options);
+  }
   std::cout.flush();
 }
 

@@ -11,7 +11,9 @@ int run(const PlacementCommand& command) {
   end_quietly_on_closed_pipe();
   PlacementOptions options = command.options;
   options.colour = colour_of_output();
-  tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
+  options.width = width_of_output(options.format, command.wide);
+  FittedOutput fitted(std::cout, options.width);
+  tell_run(command.data, fitted, [&](std::ostream& out, const RowSource& rows) {
     write_placement(out, rows, command.data.folder, options);
   });
   return kOk;

@@ -62,7 +62,7 @@ class Top {
       std::this_thread::sleep_for(interval_);
       read();
     }
-    options_.width = width_of_output(options_.format, false);
+    options_.width = width_of_output(options_.format, command_.wide);
     {
       FittedOutput fitted(std::cout, options_.width);
       live::write_top(fitted, shown(), options_);

@@ -95,19 +95,19 @@ std::string graded(Grade grade, Colour colour) {
   return fmt::format("\033[{}m{}\033[0m", code, name);
 }
 
-void write_text(const std::vector<Finding>& shown, std::size_t hidden, Grade worst, Colour colour) {
+void write_text(std::ostream& out, const std::vector<Finding>& shown, std::size_t hidden, Grade worst, Colour colour) {
   for (const Finding& finding : shown) {
-    std::cout << fmt::format("{} {:<8} {}\n", graded(finding.grade, colour), finding.subject,
+    out << fmt::format("{} {:<8} {}\n", graded(finding.grade, colour), finding.subject,
                              finding.found);
     if (finding.grade == Grade::ok) continue;
-    std::cout << fmt::format("{:18}why: {}\n{:18}fix: {}\n{:18}({})\n", "", finding.why, "",
+    out << fmt::format("{:18}why: {}\n{:18}fix: {}\n{:18}({})\n", "", finding.why, "",
                              finding.fix, "", finding.id);
   }
-  if (hidden != 0) std::cout << fmt::format("({} more rows)\n", hidden);
+  if (hidden != 0) out << fmt::format("({} more rows)\n", hidden);
   const char* verdict = worst == Grade::ok        ? "ready to record"
                         : worst == Grade::warning ? "ready to record, with warnings"
                                                   : "not ready: see the problems above";
-  std::cout << verdict << "\n";
+  out << verdict << "\n";
 }
 
 Table table_of(const std::vector<Finding>& shown) {
@@ -139,8 +139,10 @@ void write(const Findings& findings, const CheckCommand& command) {
   const std::size_t hidden = shown.size() - count;
   shown.resize(count);
   switch (command.format) {
-    case Format::table:
-      return write_text(shown, hidden, findings.worst(), colour_of_output());
+    case Format::table: {
+      FittedOutput fitted(std::cout, width_of_output(command.format, command.wide));
+      return write_text(fitted, shown, hidden, findings.worst(), colour_of_output());
+    }
     case Format::csv:
       return write_csv(std::cout, table_of(shown));
     case Format::ndjson:

@@ -13,13 +13,13 @@ namespace uctrace::cli::check {
 namespace {
 
 void write(std::ostream& out, const Run& run, const Judgement& judgement,
-           const CheckCommand& command) {
+           const CheckCommand& command, std::size_t width) {
   Table pairs = unexpected_table(run, judgement);
   if (command.limit) pairs.keep_first(*command.limit);
   switch (command.format) {
     case Format::table:
       return write_judgement(out, run, judgement, command.limit.value_or(SIZE_MAX),
-                             colour_of_output());
+                             colour_of_output(), width);
     case Format::csv:
       return write_csv(out, pairs);
     case Format::ndjson:
@@ -44,10 +44,12 @@ int check_recorded_run(const CheckCommand& command) {
   }
   const std::vector<Expectation> expectations = parse_expectations(command.expect);
   Outcome outcome = Outcome::unproven;
-  tell_run(command.data, std::cout, [&](std::ostream& out, const RowSource& rows) {
+  const std::size_t width = width_of_output(command.format, command.wide);
+  FittedOutput fitted(std::cout, width);
+  tell_run(command.data, fitted, [&](std::ostream& out, const RowSource& rows) {
     const Judgement judgement = judge(rows, expectations);
     outcome = judgement.outcome();
-    write(out, rows.run(), judgement, command);
+    write(out, rows.run(), judgement, command, width);
   });
   return outcome == Outcome::met ? kOk : kProblemFound;
 }

@@ -39,6 +39,7 @@ struct CheckCommand {
   std::vector<std::string> program;  // a launcher line or a program; empty = this machine's MPIs
   DataChoice data;                   // of the run that is to be as expected
   std::string expect;                // empty: no run is looked at
+  bool wide = false;                 // text need not fit the terminal
 };
 struct RecordCommand {
   std::filesystem::path folder = default_folder();
@@ -112,6 +113,7 @@ struct CountersCommand {
   std::filesystem::path prof, gather, matrices, directed;  // files to write; empty: none
   std::optional<std::size_t> every_s;  // write and print again until the job has ended
   std::string job;                     // which of the folder; empty: the newest
+  bool wide = false;                   // text need not fit the terminal
 };
 struct TopCommand {
   std::filesystem::path folder = default_folder();
@@ -119,6 +121,7 @@ struct TopCommand {
   std::uint64_t interval_ns = 2'000'000'000;
   bool once = false;  // read twice, print, and end
   std::string job;    // which of the folder; empty: the newest
+  bool wide = false;  // text need not fit the terminal
 };
 struct ServeCommand {
   std::filesystem::path folder = default_folder();
@@ -132,6 +135,7 @@ struct ServeCommand {
 struct PlacementCommand {
   DataChoice data;
   PlacementOptions options;
+  bool wide = false;  // text need not fit the terminal
 };
 struct InfoCommand {
   DataChoice data;

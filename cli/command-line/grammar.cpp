@@ -241,6 +241,7 @@ void Grammar::add_counters() {
            fmt::format("Folder with the data [{}]", kDefaultFolderText));
   add_choice(verb, "--by", counters_.options.by, kCountersBy, "Which table [all]");
   add_format(verb, counters_.options.format);
+  add_wide(verb, counters_.wide);
   add_limit(verb, counters_.options.limit, "Rows of each table [all]");
   add_path(verb, "--prof", counters_.prof, "PREFIX",
            "Write PREFIX.RANK.prof, as Open MPI's monitoring does, instead of tables");
@@ -265,6 +266,7 @@ void Grammar::add_top() {
   verb.add_flag("--once", top_.once,
                 "Read twice, print and end; always so if the output is no terminal");
   add_format(verb, top_.options.format);
+  add_wide(verb, top_.wide);
   add_limit(verb, top_.options.limit, "Rows of each table [all]");
   add_job(verb, top_.job, "A job of the folder other than the newest");
 }
@@ -301,6 +303,7 @@ void Grammar::add_placement() {
   add_path(verb, "--write", options.write, "DIR",
            "New folder for files that launchers read [none]");
   add_choice(verb, "--format", options.format, kTableOrJson, "How to print [table]");
+  add_wide(verb, placement_.wide);
   add_limit(verb, options.limit, "Ranks to print [all]");
 }
 

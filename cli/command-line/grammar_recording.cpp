@@ -55,6 +55,7 @@ void Grammar::add_check() {
   add_path(verb, "DIR", check_.folder, "",
            fmt::format("Folder that will hold the data [{}]", kDefaultFolderText));
   add_format(verb, check_.format);
+  add_wide(verb, check_.wide);
   add_limit(verb, check_.limit, "Rows to print [all]");
   auto* const expect =
       verb.add_option("--expect", check_.expect,

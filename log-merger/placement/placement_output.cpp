@@ -159,13 +159,13 @@ void write_text(std::ostream& out, const Run& run, const PlacementPlan& plan,
                 const std::vector<PlacementFile>& files, const PlacementOptions& options) {
   write_run_line(out, run);
   out << '\n';
-  uctrace::write_text(out, candidates_table(plan), options.colour);
+  uctrace::write_text(out, candidates_table(plan), options.colour, options.width);
   out << '\n' << verdict(plan) << '\n';
   if (!plan.keep) {
     Table ranks = ranks_table(plan);
     if (options.limit) ranks.keep_first(*options.limit);
     out << '\n';
-    uctrace::write_text(out, ranks, options.colour);
+    uctrace::write_text(out, ranks, options.colour, options.width);
   }
   if (!options.write.empty()) {
     out << '\n' << "written to " << options.write.string() << ":\n";

@@ -16,6 +16,7 @@ struct PlacementOptions {
   Format format = Format::table;
   std::optional<std::size_t> limit = {};
   Colour colour = Colour::off;
+  std::size_t width = kAnyWidth;  // columns that a table may take
 };
 
 // `folder`: of the data. As text, or JSON: there is more than one list.

@@ -278,7 +278,7 @@ void write_counters(std::ostream& out, const Job& job, const CountersOptions& op
     if (options.format == Format::csv) {
       write_csv(out, table);
     } else {
-      write_text(out, table, options.colour);
+      write_text(out, table, options.colour, options.width);
     }
   }
 }

@@ -28,6 +28,7 @@ struct CountersOptions {
   Format format = Format::table;
   std::optional<std::size_t> limit;
   Colour colour = Colour::off;
+  std::size_t width = kAnyWidth;  // columns that a table may take
 };
 
 Table counters_table(const std::vector<log::CounterSnapshot>& job, CountersBy by);

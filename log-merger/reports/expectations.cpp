@@ -279,7 +279,7 @@ Table unexpected_table(const Run& run, const Judgement& judgement) {
 }
 
 void write_judgement(std::ostream& out, const Run& run, const Judgement& judgement,
-                     std::size_t limit, Colour colour) {
+                     std::size_t limit, Colour colour, std::size_t width) {
   write_run_line(out, run);
   for (const Judged& judged : judgement.expectations) {
     const std::string by = fmt::format("{}", fmt::join(judged.expectation.transports, "|"));
@@ -305,7 +305,7 @@ void write_judgement(std::ostream& out, const Run& run, const Judgement& judgeme
   Table table = unexpected_table(run, judgement);
   table.keep_first(limit);
   out << '\n';
-  write_text(out, table, colour);
+  write_text(out, table, colour, width);
 }
 
 ordered_json judgement_json(const Run& run, const Judgement& judgement) {

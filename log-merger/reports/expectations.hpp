@@ -55,7 +55,7 @@ struct Judgement {
 Judgement judge(const RowSource& source, const std::vector<Expectation>& expectations);
 
 void write_judgement(std::ostream& out, const Run& run, const Judgement& judgement,
-                     std::size_t limit, Colour colour);
+                     std::size_t limit, Colour colour, std::size_t width);
 // {result, expectations, pairs, doubts}.
 nlohmann::ordered_json judgement_json(const Run& run, const Judgement& judgement);
 // The pairs that did not do as expected.

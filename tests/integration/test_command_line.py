@@ -26,6 +26,7 @@ def refused(arguments, *parts, **options):
     check_equal(result.status, TOOL_FAILURE, f"exit status: {result}")
     check_equal(result.stdout, "", f"standard output: {result}")
     check_equal(len(result.stderr.splitlines()), 1, f"lines of the error: {result}")
+    check(not re.search(r"[.?!][.?!]$", result.stderr.rstrip()), f"it ends with two signs: {result}")
     for part in ("uctrace: ", *parts):
         check(part in result.stderr, f"not said: {part!r}: {result}")
 
@@ -255,12 +256,15 @@ def json_says_which_run(data):
 
 
 READERS = (["report"], ["messages", "--limit", "5"], ["messages", "--id", "0"], ["comms"], ["waits"],
-           ["simulate", "--balance", "run"], ["partitions"], ["hang"], ["info"])
+           ["simulate", "--balance", "run"], ["partitions"], ["hang"], ["info"], ["placement"])
 
 
 def tables_fit_the_terminal(data):
-    for words in (*READERS, ["diff"]):
-        command = [TOOL, words[0], *([data, data] if words == ["diff"] else [data]), *words[1:]]
+    commands = [[TOOL, words[0], data, *words[1:]] for words in READERS]
+    commands += [[TOOL, "diff", data, data], [TOOL, "check", "--run", data, "--expect", "intra=posix|sysv|cma|self|tcp"],
+                 [TOOL, "counters", data], [TOOL, "top", data, "--once"]]
+    for command in commands:
+        words = command[1:]
         for columns in (80, 132):
             text = re.sub("\033\\[[0-9;]*m", "", on_a_terminal(command, columns=columns))
             for line in text.splitlines():
@@ -362,7 +366,8 @@ def future_log_is_explained(data):
 
 def command_line_is_usable():
     with scratch() as folder:
-        _, good = record_well(folder / "data", MPIS["ompi"].job("exchange", folder / "truth"))
+        _, good = record_well(folder / "data", MPIS["ompi"].job("exchange", folder / "truth"),
+                              switches=["--counters", "--trace"])
         for case in (help_is_no_error, what_chooses_nothing_is_said, sizes_and_beginnings,
                      waits_are_chosen_and_told_apart, messages_are_sorted,
                      json_says_which_run, tables_fit_the_terminal, typing_errors_are_explained, odd_values_are_refused,
