@@ -18,7 +18,7 @@ struct CallKind {
   std::uint32_t process = 0;
   std::int32_t call_site = -1;
   TextId function = kNoText;
-  std::uint64_t calls = 0;
+  std::uint64_t calls = 0, bytes = 0;  // bytes: by the arguments, of both directions
   Spread in_call, before;
 };
 
@@ -39,9 +39,10 @@ class CallKinds {
     const auto key = summaries::key_of(call.process, site, call.function,
                                        size_class(std::max(call.bytes, call.recv_bytes)));
     const auto [number, fresh] = numbers_.of(key);
-    if (fresh) kinds_.push_back({call.process, site, call.function, 0, {}, {}});
+    if (fresh) kinds_.push_back({call.process, site, call.function, 0, 0, {}, {}});
     CallKind& kind = kinds_[number];
     ++kind.calls;
+    kind.bytes += call.bytes + call.recv_bytes;
     if (call.t_start_ns < 0 || call.t_end_ns < call.t_start_ns) return;
     kind.in_call.add(static_cast<std::uint64_t>(call.t_end_ns - call.t_start_ns));
     const std::uint64_t thread = std::uint64_t{call.process} << 32 | call.lane;
@@ -99,6 +100,11 @@ void add_calls(const RowSource& source, RunMeasures& measures) {
     add_time(measures, {"all ranks", "", "time outside MPI"}, Whole::time, before);
     add_time(measures, {"call site", place_of(run, kind), "work before it"}, Whole::time, before);
     whole_of(measures, Whole::time) += in_call.value_ns + before.value_ns;
+    if (kind.call_site >= 0 && kind.bytes > 0) {
+      add_count(measures, {"call site", place_of(run, kind), "bytes of its arguments"},
+                Whole::asked, kind.bytes);
+    }
+    whole_of(measures, Whole::asked) += static_cast<double>(kind.bytes);
     whole_of(measures, Whole::calls) += static_cast<double>(kind.calls);
     if (!polls(function)) {
       add_count(measures, {"function", function, "calls"}, Whole::calls, kind.calls);

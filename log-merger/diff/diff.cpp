@@ -18,8 +18,8 @@ bool is_time(Whole whole) { return whole == Whole::time || whole == Whole::messa
 // What a number is divided by before it is compared.
 double scale_of(const RunMeasures& run, Whole whole, bool same_ranks) {
   if (same_ranks) return 1;
-  const bool is_part =
-      whole == Whole::payload || whole == Whole::messages || whole == Whole::transfers;
+  const bool is_part = whole == Whole::payload || whole == Whole::asked ||
+                       whole == Whole::messages || whole == Whole::transfers;
   const double all = run.wholes[static_cast<std::size_t>(whole)];
   if (is_part) return all > 0 ? all / 100 : 1;
   return static_cast<double>(std::max<std::size_t>(1, run.ranks));
@@ -28,7 +28,7 @@ double scale_of(const RunMeasures& run, Whole whole, bool same_ranks) {
 DiffUnit unit_of(Whole whole, bool same_ranks) {
   if (is_time(whole)) return DiffUnit::nanoseconds;
   if (whole == Whole::calls || same_ranks) {
-    return whole == Whole::payload ? DiffUnit::bytes : DiffUnit::count;
+    return whole == Whole::payload || whole == Whole::asked ? DiffUnit::bytes : DiffUnit::count;
   }
   return DiffUnit::percent;
 }
@@ -153,7 +153,7 @@ class Comparing {
           "percent of their run; single ranks and pairs are not compared",
           a_.ranks, b_.ranks));
     } else if (!a_.has_pairs || !b_.has_pairs) {
-      note("pairs of ranks are not compared: there are too many");
+      note("pairs of ranks are not compared: more than 65,536 exchanged something");
     }
     const auto only_one = [&](bool in_a, bool in_b, const char* what_was) {
       if (in_a == in_b) return;
@@ -170,7 +170,8 @@ class Comparing {
     const auto of = [&](const char* what) { return subject.of == what; };
     if (of("pair")) return diff_.same_ranks && a_.has_pairs && b_.has_pairs;
     if (of("transport") || of("device")) return a_.has_hops == b_.has_hops;
-    if (of("protocol") || of("size")) return a_.has_messages == b_.has_messages;
+    const bool is_payload = of("function") && subject.measure == "payload";
+    if (of("protocol") || of("size") || is_payload) return a_.has_messages == b_.has_messages;
     if (of("rank") && !diff_.same_ranks) return false;
     return of("run") || a_.has_calls == b_.has_calls;
   }

@@ -8,8 +8,9 @@
 
 namespace uctrace::diff {
 
-// Of more ranks than this pairs are not compared one by one: there are their squares of them.
-inline constexpr std::size_t kMostRanksOfPairs = 256;
+// More pairs than these that exchanged something are not compared one by one.
+inline constexpr std::size_t kMostPairs = 65'536;
+bool has_many_pairs(const RowSource& source);
 
 // Settings of the run that its store tells.
 std::vector<RunSetting> run_settings(const Run& run);

@@ -36,6 +36,23 @@ struct MessageKind {
 
 }  // namespace
 
+bool has_many_pairs(const RowSource& source) {
+  using M = Message;
+  summaries::Numbers<summaries::Key<4>> numbers;
+  std::size_t pairs = 0;
+  const Filter all(source, {});
+  for_each_traffic(
+      source, all, {&M::src, &M::src_process, &M::dst, &M::dst_process}, {},
+      [&](const Traffic& traffic) {
+        if (pairs > kMostPairs) return;
+        const Message& like = traffic.like;
+        pairs +=
+            numbers.of(summaries::key_of(like.src, like.src_process, like.dst, like.dst_process))
+                .second;
+      });
+  return pairs > kMostPairs;
+}
+
 void add_traffic(const RowSource& source, RunMeasures& measures) {
   using M = Message;
   const Run& run = source.run();
@@ -43,7 +60,7 @@ void add_traffic(const RowSource& source, RunMeasures& measures) {
   const Filter all(source, {});
   for_each_traffic(
       source, all,
-      {&M::bytes, &M::protocol, &M::src, &M::src_process, &M::dst, &M::dst_process},
+      {&M::bytes, &M::protocol, &M::mpi, &M::src, &M::src_process, &M::dst, &M::dst_process},
       {&Hop::role, &Hop::transport, &Hop::device, &Hop::count, &Hop::payload_bytes},
       [&](const Traffic& traffic) {
         measures.has_messages = true;
@@ -52,12 +69,17 @@ void add_traffic(const RowSource& source, RunMeasures& measures) {
         const std::string protocol = text_or_unknown(run, traffic.like.protocol);
         add_count(measures, {"protocol", protocol, "payload"}, Whole::payload, traffic.bytes);
         add_count(measures, {"protocol", protocol, "messages"}, Whole::messages, traffic.messages);
+        if (traffic.like.mpi != kNoText) {
+          const std::string& function = run.texts[traffic.like.mpi];
+          add_count(measures, {"function", function, "payload"}, Whole::payload, traffic.bytes);
+        }
         if (measures.has_pairs) {
-          add_count(measures,
-                    {"pair",
-                     labels(source_of(traffic.like)) + " -> " + labels(destination_of(traffic.like)),
-                     "payload"},
-                    Whole::payload, traffic.bytes);
+          add_count(
+              measures,
+              {"pair",
+               labels(source_of(traffic.like)) + " -> " + labels(destination_of(traffic.like)),
+               "payload"},
+              Whole::payload, traffic.bytes);
         }
         for (const Hop& hop : traffic.path) {
           if (hop.role == Role::control) continue;
@@ -84,7 +106,7 @@ void add_message_times(const RowSource& source, RunMeasures& measures) {
       {&M::protocol, &M::bytes, &M::src, &M::src_process, &M::dst, &M::dst_process, &M::t_start_ns,
        &M::t_end_ns},
       [&](const M& message, std::size_t) {
-        // Of too many ranks for all pairs, those of one source are one kind.
+        // Where there are too many pairs, those of one source are one kind.
         const Party destination = measures.has_pairs ? destination_of(message) : Party{};
         const std::uint8_t size = size_class(message.bytes);
         const auto [number, fresh] =
@@ -110,8 +132,7 @@ void add_message_times(const RowSource& source, RunMeasures& measures) {
              band);
     add_time(measures, {"protocol", text_or_unknown(run, kind.protocol), "time of messages"},
              Whole::message_time, band);
-    ProtocolSizeTotal& total =
-        measures.protocols[{text_or_unknown(run, kind.protocol), kind.size}];
+    ProtocolSizeTotal& total = measures.protocols[{text_or_unknown(run, kind.protocol), kind.size}];
     total.messages += kind.messages;
     total.bytes += kind.bytes;
     if (!measures.has_pairs) continue;

@@ -46,10 +46,10 @@ RunMeasures measures_of(const RowSource& source) {
   measures.command = facts.command;
   measures.hosts = facts.hosts;
   const auto is_rank = [](const Process& process) { return process.rank >= 0; };
-  measures.ranks = static_cast<std::size_t>(
-      std::count_if(run.processes.begin(), run.processes.end(), is_rank));
+  measures.ranks =
+      static_cast<std::size_t>(std::count_if(run.processes.begin(), run.processes.end(), is_rank));
   if (measures.ranks == 0) measures.ranks = run.processes.size();
-  measures.has_pairs = measures.ranks <= kMostRanksOfPairs;
+  measures.has_pairs = !has_many_pairs(source);
   measures.settings = run_settings(run);
   measures.doubts = doubts_of(run, facts);
   add_calls(source, measures);

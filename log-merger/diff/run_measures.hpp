@@ -17,8 +17,9 @@
 namespace uctrace::diff {
 
 // What a number is a part of: its share is taken of that.
-enum class Whole : std::uint8_t { time, message_time, payload, messages, transfers, calls };
-inline constexpr std::size_t kWholes = 6;
+// `asked` is what the arguments of MPI calls say.
+enum class Whole : std::uint8_t { time, message_time, payload, asked, messages, transfers, calls };
+inline constexpr std::size_t kWholes = 7;
 
 // "transport", "tcp", "payload".
 struct Subject {
@@ -61,7 +62,7 @@ struct RunMeasures {
   std::map<ProtocolSize, ProtocolSizeTotal> protocols;
   // Whether calls of MPI, and what carried their data, were recorded at all.
   bool has_calls = false, has_messages = false, has_hops = false;
-  bool has_pairs = true;  // not of a run of too many ranks
+  bool has_pairs = true;            // not of a run of too many pairs
   std::vector<std::string> doubts;  // what makes its numbers less than the whole truth
 };
 

@@ -81,6 +81,17 @@ def another_threshold(folder, default):
           f"protocols of 256 KiB: {sizes}")
 
 
+def other_sizes(folder, default):
+    """The program's arguments say twice as much, and so does what is sent, by function and by call site."""
+    twice = folder / "twice"
+    record_well(twice, job("network", STEPS, "524288,300", ranks=2))
+    told = diff(default, twice)
+    sent = [r for r in told["changes"] if r["of"] == "function" and r["measure"] == "payload"]
+    check(sent and all(r["b"] > r["a"] and r["unit"] == "bytes" for r in sent), f"payload by function: {told['changes']}")
+    asked = [r for r in told["changes"] if r["of"] == "call site" and r["measure"] == "bytes of its arguments"]
+    check(any(r["b"] == 2 * r["a"] > 0 for r in asked), f"bytes by call site: {told['changes']}")
+
+
 def a_slow_rank(folder):
     # A change of waiting is told only where most of it is of at least 8 waits of one rank for one other. In the even run a
     # rank waits now for one of the others and now for another one.
@@ -129,6 +140,7 @@ def diff_tells_settings_apart(_mpi):
     with scratch() as folder:
         default = another_transport(folder)
         another_threshold(folder, default)
+        other_sizes(folder, default)
         a_slow_rank(folder)
         more_ranks(folder, default)
         the_same(folder)

@@ -70,6 +70,7 @@ struct Invented {
     message.src = message.src_process = static_cast<std::int32_t>(rank);
     message.dst = message.dst_process = static_cast<std::int32_t>((rank + 1) % ranks);
     message.protocol = run.texts.intern(protocol);
+    message.mpi = run.texts.intern("MPI_Isend");
     message.bytes = bytes;
     message.t_start_ns = at;
     message.t_end_ns = at + 2000 + static_cast<std::int64_t>(below(random, 500));
@@ -93,9 +94,8 @@ Diff diff_of(const Invented& a, const Invented& b) {
 }
 
 const Change* find(const std::vector<Change>& changes, const Subject& subject) {
-  const auto at = std::find_if(changes.begin(), changes.end(), [&](const Change& change) {
-    return change.subject == subject;
-  });
+  const auto at = std::find_if(changes.begin(), changes.end(),
+                               [&](const Change& change) { return change.subject == subject; });
   return at == changes.end() ? nullptr : &*at;
 }
 
@@ -116,8 +116,8 @@ TEST_SUITE("diff") {
       }
       std::sort(all.begin(), all.end());
       for (const double share : {0.001, 0.25, 0.5, 0.75, 0.99, 1.0}) {
-        const auto exact = static_cast<double>(all[static_cast<std::size_t>(
-            std::ceil(share * static_cast<double>(all.size())) - 1)]);
+        const auto exact = static_cast<double>(
+            all[static_cast<std::size_t>(std::ceil(share * static_cast<double>(all.size())) - 1)]);
         const auto found = static_cast<double>(spread.quantile_ns(share));
         CHECK(std::abs(found - exact) <= exact * 0.016);
         if (exact < 64) CHECK(found == exact);
@@ -167,6 +167,25 @@ TEST_SUITE("diff") {
     CHECK(find(diff.changes, {"protocol", "eager/short", "payload"}) == nullptr);
   }
 
+  TEST_CASE(
+      "twice the payload: by the function that asked, and by pair, however many ranks there are") {
+    for (const std::size_t ranks : {4U, 300U}) {
+      const Diff diff = diff_of({.ranks = ranks, .steps = 9},
+                                {.ranks = ranks, .steps = 9, .seed = 2, .bytes = 8192});
+      const Change* const function = find(diff.changes, {"function", "MPI_Isend", "payload"});
+      REQUIRE(function != nullptr);
+      CHECK(function->a == static_cast<double>(ranks * 9 * 4096));
+      CHECK(function->b == 2 * function->a);
+      CHECK(diff.notes.empty());
+      const auto is_pair = [](const Change& change) {
+        return change.subject.of == "pair" && change.subject.measure == "payload";
+      };
+      const auto pairs = std::count_if(diff.changes.begin(), diff.changes.end(), is_pair) +
+                         std::count_if(diff.others.begin(), diff.others.end(), is_pair);
+      CHECK(pairs == static_cast<std::ptrdiff_t>(ranks));
+    }
+  }
+
   TEST_CASE("another protocol, whatever sums there are") {
     Run a = Invented{}.make(), b = Invented{.seed = 2, .protocol = "rndv/get/zcopy"}.make();
     const Diff of_sums = compare(measures_of(a), measures_of(b));
@@ -212,7 +231,7 @@ TEST_SUITE("diff") {
     const Diff diff = compare(measures_of(a), measures_of(b));
     REQUIRE(diff.notes.size() == 1);
     CHECK(diff.notes.front() == "calls of MPI were recorded in A only, and not compared");
-    for (const Change& change : diff.changes) CHECK(change.subject.of != "function");
+    for (const Change& change : diff.changes) CHECK(change.subject.measure != "calls");
   }
 
   TEST_CASE("the three forms say the same") {
