@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "log-merger/model/quantities.hpp"
@@ -118,6 +119,24 @@ void add_messages(const RowSource& source, Adder& adder) {
                    });
 }
 
+Connecting connecting_of(const RowSource& source) {
+  using C = ConnectionRow;
+  std::unordered_map<std::int64_t, std::int64_t> waited;  // by message: the longest
+  Connecting all;
+  for_each_row<C>(source, {&C::first_message, &C::waited_ns, &C::transport},
+                  [&](const C& row, std::size_t) {
+                    if (row.waited_ns <= 0 || row.first_message < 0) return;
+                    std::int64_t& longest = waited[row.first_message];
+                    longest = std::max(longest, row.waited_ns);
+                    if (row.waited_ns <= all.longest_ns) return;
+                    all.longest_ns = row.waited_ns;
+                    all.transport = row.transport;
+                  });
+  all.messages = waited.size();
+  for (const auto& [message, ns] : waited) all.ns += static_cast<double>(ns);
+  return all;
+}
+
 }  // namespace
 
 Facts facts_of(const RowSource& source) {
@@ -127,6 +146,7 @@ Facts facts_of(const RowSource& source) {
   Adder adder(facts);
   add_messages(source, adder);
   adder.finish(source, all);
+  facts.connecting = connecting_of(source);
   facts.protocols = by_protocol_and_size(run, latency_sums(source, all));
   for (const RankTime& rank : run.rank_times) {
     facts.rank_ns +=

@@ -38,6 +38,15 @@ struct Staged {
   std::uint64_t of_messages = 0, of_bytes = 0;  // all that has GPU memory at an end
 };
 
+// Messages that waited until UCX had connected to their receiver. One that waited for several of
+// its lanes counts once, with the longest wait.
+struct Connecting {
+  std::uint64_t messages = 0;
+  double ns = 0;
+  std::int64_t longest_ns = 0;
+  TextId transport = kNoText;  // that the longest waited for
+};
+
 struct Facts {
   const Run& run;
   nlohmann::ordered_json info;  // Run::info_json, parsed
@@ -45,6 +54,7 @@ struct Facts {
   std::vector<Carried> carried = {};
   std::vector<TinyMessages> tiny = {};
   Staged staged = {};
+  Connecting connecting = {};
   std::vector<ProtocolSize> protocols = {};
   double rank_ns = 0;  // from the end of MPI_Init to MPI_Finalize, of all ranks together
 

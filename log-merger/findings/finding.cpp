@@ -13,11 +13,11 @@ namespace {
 
 using Rule = void (*)(const Facts&, Found&);
 constexpr Rule kRules[] = {
-    job_without_ucx,         identities_violated,   records_dropped,    messages_unmatched,
-    clocks_contradict,       tcp_within_host,       no_single_copy,     staged_through_host,
-    memory_mistaken,         one_card_carries_most, card_far_from_gpu,  switch_is_costly,
-    first_messages_are_late, registration_is_long,  many_tiny_messages, ranks_unbalanced,
-    rank_makes_others_wait,  settings_differ,
+    job_without_ucx,         identities_violated,    records_dropped,      messages_unmatched,
+    clocks_contradict,       tcp_within_host,        no_single_copy,       staged_through_host,
+    memory_mistaken,         one_card_carries_most,  card_far_from_gpu,    switch_is_costly,
+    first_messages_are_late, registration_is_long,   connections_are_long, many_tiny_messages,
+    ranks_unbalanced,        rank_makes_others_wait, settings_differ,
 };
 
 }  // namespace

@@ -31,7 +31,10 @@ void card_far_from_gpu(const Facts& facts, Found& found);
 // protocols.cpp: what messages cost by protocol and size
 void switch_is_costly(const Facts& facts, Found& found);
 void first_messages_are_late(const Facts& facts, Found& found);
+
+// registration.cpp and connections.cpp: what has to be done before data can go
 void registration_is_long(const Facts& facts, Found& found);
+void connections_are_long(const Facts& facts, Found& found);
 
 // program.cpp: what the program does
 void many_tiny_messages(const Facts& facts, Found& found);

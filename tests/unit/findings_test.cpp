@@ -357,6 +357,35 @@ TEST_CASE("messages that wait for registration are told, and whether it comes ag
   CHECK(said(run, "registration-is-long").empty());
 }
 
+TEST_CASE("messages that wait until UCX has connected are told, each once") {
+  Run run = quiet_run();
+  send(run, {});
+  add_rank_times(run, 1000 * kMs);
+  const auto add = [&](std::int64_t message, std::int64_t waited_ns, const char* transport) {
+    ConnectionRow row;
+    row.first_message = message;
+    row.waited_ns = waited_ns;
+    row.transport = run.texts.intern(transport);
+    run.connections.push_back(row);
+  };
+  add(0, 300 * kMs, "rc_mlx5");
+  add(0, 250 * kMs, "tcp");  // another lane of the same message
+  add(1, 100 * kMs, "tcp");
+  add(2, 0, "tcp");
+  add(-1, 900 * kMs, "tcp");  // of no message
+  const std::string what = said(run, "connections-are-long");
+  CHECK(has(what, "2 messages waited 400.0 ms"));
+  CHECK(has(what, "200.0 ms on average"));
+  CHECK(has(what, "300.0 ms, for rc_mlx5"));
+  run.connections[0].waited_ns = 999'999;
+  run.connections[1].waited_ns = run.connections[2].waited_ns = 0;
+  CHECK(said(run, "connections-are-long").empty());  // a small part of the time, and too short
+  run.connections[0].waited_ns = 2 * kMs;
+  CHECK(said(run, "connections-are-long").empty());
+  run.connections.clear();
+  CHECK(said(run, "connections-are-long").empty());
+}
+
 TEST_CASE("ten thousand tiny messages from one place are told") {
   const auto run_of = [](int count, std::uint64_t bytes) {
     Run run = quiet_run();
