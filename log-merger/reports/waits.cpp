@@ -296,9 +296,21 @@ ordered_json efficiencies_json(const Run& run) {
           {"transfer", value(e.transfer)}};
 }
 
+bool chooses(const WaitsFilter& filter) {
+  return !filter.rank.empty() || !filter.host.empty() || !filter.comm.empty() ||
+         !filter.mpi.empty() || !filter.kind.empty() || filter.from_ns || filter.to_ns;
+}
+
+// What was asked for, before what is always of the whole run.
+void write_chosen(std::ostream& out, const Table& waits, const WaitsOptions& options) {
+  write_text(out, waits, options.colour, options.width);
+  out << "\n# From here on: the whole run, whatever the options choose.\n\n";
+}
+
 void write_text_waits(std::ostream& out, const RowSource& source, const Table& waits,
-                      const WaitsOptions& options) {
+                      bool are_chosen, const WaitsOptions& options) {
   const Run& run = source.run();
+  if (are_chosen) write_chosen(out, waits, options);
   out << verdict(run) << '\n';
   write_run_line(out, run);
   out << "# " << efficiencies_line(run) << "\n# " << critical_path_line(run) << "\n# "
@@ -309,8 +321,9 @@ void write_text_waits(std::ostream& out, const RowSource& source, const Table& w
   path.keep_first(options.limit.value_or(kShownPlaces));
   Table balance = balance_table(run);
   if (options.limit) balance.keep_first(*options.limit);
-  for (const std::reference_wrapper<const Table> table :
-       {std::cref(balance), std::cref(delays), std::cref(path), std::cref(waits)}) {
+  std::vector<std::reference_wrapper<const Table>> tables = {balance, delays, path};
+  if (!are_chosen) tables.emplace_back(waits);
+  for (const Table& table : tables) {
     write_text(out, table, options.colour, options.width);
     out << '\n';
   }
@@ -362,7 +375,7 @@ void write_waits(std::ostream& out, const RowSource& source, const WaitsFilter& 
   const Table waits = waits_table(source, filter, options);
   switch (options.format) {
     case Format::table:
-      return write_text_waits(out, source, waits, options);
+      return write_text_waits(out, source, waits, chooses(filter), options);
     case Format::json:
       return write_json_waits(out, source.run(), waits);
     case Format::csv:

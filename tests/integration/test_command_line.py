@@ -209,6 +209,11 @@ def waits_are_chosen_and_told_apart(data):
               "--rank": (rank, lambda row: rank in (row["waiting_rank"], row["causing_rank"]))}
     for option, (value, fits) in chosen.items():
         check_equal(rows("waits", data, option, value), [row for row in each if fits(row)], f"waits {option}")
+    text = run_well([TOOL, "waits", data, "--kind", kind]).stdout
+    first, _, rest = text.partition("# From here on: the whole run")
+    check(first.startswith("Waits, and time") and kind in first, f"what was chosen comes first: {text}")
+    check("# efficiency: " in rest and "Waits, and time" not in rest, f"then the whole run: {text}")
+    check("From here on" not in run_well([TOOL, "waits", data]).stdout, "all waits: no part is chosen")
     begin = by_time[-1]["from_ns"]
     later = rows("waits", data, "--by", "time", "--interval", "1ms", "--from", f"{begin}ns")
     check_equal(later, [row for row in by_time if row["from_ns"] >= begin], "waits --from")
