@@ -15,6 +15,7 @@
 #include "interpose/fork_lock.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/domains.hpp"
+#include "uct-shim/offers.hpp"
 #include "uct-shim/rebuilt.hpp"
 #include "uct-shim/ucp_caller.hpp"
 #include "uct-shim/unexpected_tags.hpp"
@@ -260,6 +261,7 @@ UCTRACE_EXPORT ucs_status_t uct_iface_open(uct_md_h domain, uct_worker_h worker,
   if (is_opened && uct::layer_wanted() && uct::ucx_supported(caller) &&
       !log::is_off_for_good(log::Layer::uct)) {
     uct::report_left_out();
+    uct::tell_offers();
     gpu::look_for_drivers(caller);
     const uct::Opener opener{caller, by_ucp, uct::attach(reinterpret_cast<const void*>(original))};
     if (uct::Interface* entry = uct::hook_interface(*handle, domain, *params, opener)) {

@@ -13,6 +13,9 @@ enum class SettingFrom : std::uint8_t {
   mpi_file = 1,  // a file of parameters of Open MPI, PMIx or PRRTE
   ucx_file = 2,  // a ucx.conf
   system = 3,    // the kernel's, and limits of the process
+  // No settings, but what UCT said when UCX asked what there is:
+  offered = 4,    // TRANSPORT=DEVICE
+  component = 5,  // COMPONENT=how many memory domains it has: UCT's modules
   kCount
 };
 

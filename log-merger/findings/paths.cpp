@@ -12,6 +12,7 @@
 #include "log-merger/findings/rules.hpp"
 #include "log-merger/model/quantities.hpp"
 #include "log-merger/summaries/info_members.hpp"
+#include "log-merger/summaries/offers.hpp"
 #include "log-merger/summaries/settings.hpp"
 
 namespace uctrace::findings {
@@ -119,10 +120,13 @@ void no_single_copy(const Facts& facts, Found& found) {
   const std::string tls = tls_words(facts.run, sum.processes);
   const std::string scope =
       setting_of(facts.run, "ptrace_scope", *sum.processes.begin()).value_or("0");
-  const std::string why = !tls.empty() ? fmt::format("{} leaves cma out", tls)
-                          : scope != "0"
-                              ? fmt::format("ptrace_scope is {}, which forbids cma", scope)
-                              : "UCX found that processes may not read each other's memory here";
+  const std::string why =
+      !tls.empty()   ? fmt::format("{} leaves cma out", tls)
+      : scope != "0" ? fmt::format("ptrace_scope is {}, which forbids cma", scope)
+      : was_offered(facts.run, "cma") == false
+          ? "UCX was offered no cma here: processes may not read each other's memory, or "
+            "the module of cma is missing"
+          : "UCX found that processes may not read each other's memory here";
   found.push_back(
       {.rule = "no-single-copy",
        .what = fmt::format("{} of payload ({:.0f} %) within hosts was copied twice, through shared "

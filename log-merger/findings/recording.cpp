@@ -20,7 +20,7 @@ using summaries::text_of;
 // What keeps Open MPI from UCX, as far as a setting says so.
 std::string pml_words(const Run& run) {
   for (const Setting& setting : run.settings) {
-    if (setting.from == SettingFrom::opened || run.texts[setting.name] != "OMPI_MCA_pml") continue;
+    if (!is_setting(setting.from) || run.texts[setting.name] != "OMPI_MCA_pml") continue;
     return fmt::format(" (pml={}{})", run.texts[setting.value],
                        setting.from == SettingFrom::mpi_file ? ", from a file of parameters" : "");
   }

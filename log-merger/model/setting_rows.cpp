@@ -14,6 +14,10 @@ const char* name_of(SettingFrom from) {
       return "system";
     case SettingFrom::opened:
       return "opened";
+    case SettingFrom::offered:
+      return "offered";
+    case SettingFrom::component:
+      return "component";
   }
   return "?";
 }

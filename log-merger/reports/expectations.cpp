@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 
 #include "event-log/reader/error.hpp"
 #include "log-merger/model/quantities.hpp"
+#include "log-merger/model/transport_names.hpp"
 #include "log-merger/reports/report.hpp"
 #include "log-merger/summaries/filter.hpp"
 #include "log-merger/summaries/info_members.hpp"
@@ -21,20 +21,6 @@ namespace uctrace {
 namespace {
 
 using nlohmann::ordered_json;
-
-// Names of UCX_TLS that stand for several transports.
-struct Group {
-  std::string_view name;
-  std::array<std::string_view, 6> members;
-};
-constexpr Group kGroups[] = {
-    {"sm", {"posix", "sysv", "cma", "knem", "xpmem", "mm"}},
-    {"shm", {"posix", "sysv", "cma", "knem", "xpmem", "mm"}},
-    {"mm", {"posix", "sysv", "xpmem"}},
-    {"ib", {"rc", "ud", "dc"}},
-    {"cuda", {"cuda_copy", "cuda_ipc", "gdr_copy"}},
-    {"rocm", {"rocm_copy", "rocm_ipc", "rocm_gdr"}},
-};
 
 constexpr const char* kExample = "as in --expect \"inter=rc,intra=sysv|posix|cma|self\"";
 
@@ -207,21 +193,6 @@ std::vector<Expectation> parse_expectations(const std::string& text) {
     expectations.push_back(std::move(expectation));
   }
   return expectations;
-}
-
-bool is_meant_by(std::string_view transport, std::string_view name) {
-  if (name == "all" || transport == name) return true;
-  if (transport.size() > name.size() && transport.starts_with(name) &&
-      transport[name.size()] == '_') {
-    return true;
-  }
-  for (const Group& group : kGroups) {
-    if (group.name != name) continue;
-    return std::any_of(group.members.begin(), group.members.end(), [&](std::string_view member) {
-      return !member.empty() && member != name && is_meant_by(transport, member);
-    });
-  }
-  return false;
 }
 
 const char* name_of(Outcome outcome) {

@@ -21,10 +21,6 @@ struct Expectation {
 // "inter=rc,intra=sysv|posix|cma|self". Throws Error for anything else.
 std::vector<Expectation> parse_expectations(const std::string& text);
 
-// Whether a transport is one that the name means: itself, its variants (rc: rc_mlx5, rc_verbs), or
-// one of a group that UCX_TLS has a name for (sm, ib, cuda, rocm, all).
-bool is_meant_by(std::string_view transport, std::string_view name);
-
 // met: all payload went so. nothing: there was no payload of such pairs. unproven: of some it is
 // not known which way it took.
 enum class Outcome : std::uint8_t { met, nothing, unproven, not_met };

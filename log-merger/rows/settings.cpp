@@ -32,6 +32,17 @@ bool is_of_launcher(std::string_view name) {
                      [&](std::string_view begin) { return name.starts_with(begin); });
 }
 
+SettingFrom from_of(log::SettingFrom from) {
+  switch (from) {
+    case log::SettingFrom::offered:
+      return SettingFrom::offered;
+    case log::SettingFrom::component:
+      return SettingFrom::component;
+    default:
+      return static_cast<SettingFrom>(from);
+  }
+}
+
 class SettingRows {
  public:
   explicit SettingRows(Run& run) : run_(run) {}
@@ -47,8 +58,10 @@ class SettingRows {
     for (const TakenSetting& setting : log.settings) {
       // A log of a later version may know more places.
       if (setting.from >= static_cast<std::uint64_t>(log::SettingFrom::kCount)) continue;
-      const auto from = static_cast<SettingFrom>(setting.from);
-      if (from != SettingFrom::mpi_file || is_open_mpi) {
+      const SettingFrom from = from_of(static_cast<log::SettingFrom>(setting.from));
+      if (!is_setting(from)) {
+        add_offer(process, from, setting.text);
+      } else if (from != SettingFrom::mpi_file || is_open_mpi) {
         add_text(process, from, setting.text, given);
       }
     }
@@ -82,6 +95,14 @@ class SettingRows {
     if (log::is_secret(name) || is_of_launcher(name)) return;
     if (!given.emplace(from, name).second) return;
     add_value(process, {from, std::move(name), plain_text(text.substr(equals + 1))});
+  }
+
+  // A transport may be offered on several devices.
+  void add_offer(std::uint32_t process, SettingFrom from, const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0) return;
+    add_value(process,
+              {from, plain_text(text.substr(0, equals)), plain_text(text.substr(equals + 1))});
   }
 
   void add_value(std::uint32_t process, const What& what) {

@@ -12,10 +12,15 @@ template <>
 struct Table<Setting> {
   static constexpr const char* name = "settings";
   static constexpr auto columns = std::tuple{
-      column("from", &Setting::from, "where it stands; opened: an interface that UCX opened"),
-      column("name", &Setting::name, "variable, or limit; of an interface its transport",
+      column("from", &Setting::from,
+             "where it stands; opened: an interface that UCX opened; offered: one that it could "
+             "have opened; component: a part of UCT"),
+      column("name", &Setting::name,
+             "variable, or limit; of an interface its transport; of a component its name",
              Unit::text),
-      column("value", &Setting::value, "of an interface its device", Unit::text),
+      column("value", &Setting::value,
+             "of an interface its device; of a component how many memory domains it found",
+             Unit::text),
       column("first_process", &Setting::first_process, "the first of the processes that have it",
              Unit::process),
       column("processes", &Setting::processes, "how many, one row after the other"),

@@ -13,6 +13,7 @@
 #include "log-merger/model/number_runs.hpp"
 #include "log-merger/model/quantities.hpp"
 #include "log-merger/summaries/filter.hpp"
+#include "log-merger/summaries/offers.hpp"
 
 namespace uctrace {
 namespace {
@@ -66,17 +67,6 @@ ordered_json runs_json(const ProcessList& processes) {
   return runs;
 }
 
-ordered_json row_json(const Run& run, const std::string& name, SettingFrom from,
-                      const std::string& value, const ProcessList& processes, bool differs) {
-  return {{"name", name},
-          {"from", name_of(from)},
-          {"value", value},
-          {"of", processes_text(run, processes)},
-          {"processes", processes.size()},
-          {"runs", runs_json(processes)},
-          {"differs", differs}};
-}
-
 std::string place_words(SettingFrom from) {
   switch (from) {
     case SettingFrom::mpi_file:
@@ -90,6 +80,18 @@ std::string place_words(SettingFrom from) {
 
 }  // namespace
 
+ordered_json setting_row_json(const Run& run, const std::string& name, const char* from,
+                              const std::string& value, const ProcessList& processes,
+                              bool differs) {
+  return {{"name", name},
+          {"from", from},
+          {"value", value},
+          {"of", processes_text(run, processes)},
+          {"processes", processes.size()},
+          {"runs", runs_json(processes)},
+          {"differs", differs}};
+}
+
 bool SettingOfRun::is_each_one() const {
   return std::all_of(values.begin(), values.end(),
                      [](const SettingValue& value) { return value.processes.size() == 1; });
@@ -98,7 +100,7 @@ bool SettingOfRun::is_each_one() const {
 std::vector<SettingOfRun> settings_of(const Run& run) {
   std::vector<SettingOfRun> settings;
   for (const Setting& row : run.settings) {
-    if (row.from == SettingFrom::opened) continue;
+    if (!is_setting(row.from)) continue;
     if (settings.empty() || settings.back().name != row.name || settings.back().from != row.from) {
       settings.push_back({row.name, row.from, {}, {}});
     }
@@ -122,9 +124,13 @@ std::vector<SettingOfRun> settings_of(const Run& run) {
 }
 
 std::vector<OpenedTransport> opened_transports(const Run& run) {
+  return transports_of(run, SettingFrom::opened);
+}
+
+std::vector<OpenedTransport> transports_of(const Run& run, SettingFrom from) {
   std::vector<OpenedTransport> transports;
   for (const Setting& row : run.settings) {
-    if (row.from != SettingFrom::opened) continue;
+    if (row.from != from) continue;
     if (transports.empty() || transports.back().transport != row.name) {
       transports.push_back({row.name, {}, {}});
     }
@@ -139,7 +145,7 @@ std::vector<OpenedTransport> opened_transports(const Run& run) {
 
 std::optional<std::string> setting_of(const Run& run, std::string_view name, std::int64_t process) {
   for (const Setting& row : run.settings) {  // the environment's come first
-    if (row.from == SettingFrom::opened || run.texts[row.name] != name) continue;
+    if (!is_setting(row.from) || run.texts[row.name] != name) continue;
     if (process >= row.first_process && process < row.first_process + std::int64_t{row.processes}) {
       return run.texts[row.value];
     }
@@ -211,17 +217,22 @@ ordered_json settings_json(const Run& run) {
   ordered_json rows = ordered_json::array();
   for (const SettingOfRun& setting : settings_of(run)) {
     for (const SettingValue& value : setting.values) {
-      rows.push_back(row_json(run, run.texts[setting.name], setting.from, run.texts[value.value],
-                              value.processes, setting.differs()));
+      rows.push_back(setting_row_json(run, run.texts[setting.name], name_of(setting.from),
+                                      run.texts[value.value], value.processes, setting.differs()));
     }
   }
-  for (const OpenedTransport& transport : opened_transports(run)) {
-    std::vector<std::string> devices;
-    for (const TextId device : transport.devices) devices.push_back(run.texts[device]);
-    rows.push_back(row_json(run, run.texts[transport.transport], SettingFrom::opened,
-                            fmt::format("{}", fmt::join(devices, ", ")), transport.processes,
-                            transport.processes.size() < run.processes.size()));
+  for (const SettingFrom from :
+       {SettingFrom::opened, SettingFrom::offered, SettingFrom::component}) {
+    for (const OpenedTransport& transport : transports_of(run, from)) {
+      std::vector<std::string> devices;
+      for (const TextId device : transport.devices) devices.push_back(run.texts[device]);
+      rows.push_back(setting_row_json(run, run.texts[transport.transport], name_of(from),
+                                      fmt::format("{}", fmt::join(devices, ", ")),
+                                      transport.processes,
+                                      transport.processes.size() < run.processes.size()));
+    }
   }
+  add_offers_json(run, rows);
   return rows;
 }
 
@@ -246,6 +257,7 @@ std::vector<std::string> setting_lines(const Run& run) {
     }
     lines.push_back(line);
   }
+  add_offer_lines(run, lines);
   return lines;
 }
 

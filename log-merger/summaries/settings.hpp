@@ -19,7 +19,7 @@ struct SettingValue {
   ProcessList processes;
 };
 
-// A setting of one place (all but SettingFrom::opened).
+// A setting of one place (is_setting()).
 struct SettingOfRun {
   TextId name = kNoText;
   SettingFrom from = SettingFrom::environment;
@@ -43,6 +43,8 @@ struct OpenedTransport {
   ProcessList processes;  // that opened it on one device or more
 };
 std::vector<OpenedTransport> opened_transports(const Run& run);
+// The same of `offered`; of `component`, how many memory domains each has.
+std::vector<OpenedTransport> transports_of(const Run& run, SettingFrom from);
 
 // What a variable is for a process: of its environment, else of files. nullopt: not set.
 std::optional<std::string> setting_of(const Run& run, std::string_view name, std::int64_t process);
@@ -55,8 +57,13 @@ std::string processes_text(const Run& run, const ProcessList& processes);
 // launcher; empty: there are none.
 std::string short_settings(const Run& run);
 
+// One of the rows below.
+nlohmann::ordered_json setting_row_json(const Run& run, const std::string& name, const char* from,
+                                        const std::string& value, const ProcessList& processes,
+                                        bool differs);
+
 // Rows {name, from, value, of, processes, runs: [[first row of processes, count], ...], differs},
-// interfaces among them.
+// interfaces, and what was offered and left out, among them.
 nlohmann::ordered_json settings_json(const Run& run);
 
 // Lines for a person.

@@ -4,7 +4,7 @@
 
 import json
 
-from harness import TOOL, check, check_equal, run, run_test, scratch
+from harness import TOOL, check, check_equal, run, run_test, run_well, scratch
 from mpi_jobs import MPIS
 from recordings import record_over_tcp, record_well
 
@@ -68,6 +68,17 @@ def of_shared_memory(mpi, folder):
     check_equal(settings_of(recording)["UCX_TLS"]["differs"], False, "UCX_TLS")
     opened = {row["name"] for row in recording.info["settings"] if row["from"] == "opened"}
     check(opened and "tcp" not in opened, f"opened: {opened}")
+    # Of what UCX was offered, what it opened and what it left out, nothing is missing and nothing is twice.
+    offered = {(row["name"], device) for row in recording.info["settings"] if row["from"] == "offered"
+               for device in row["value"].split(", ")}
+    left = {row["name"]: row for row in recording.info["settings"] if row["from"] == "left_out"}
+    taken = {(row["name"], device) for row in recording.info["settings"] if row["from"] == "opened"
+             for device in row["value"].split(", ")}
+    omitted = {(name, device) for name, row in left.items() for device in row["value"].split(", ")}
+    check_equal(offered, taken | omitted, "offers: what was opened and what was left out")
+    check_equal(left["tcp"]["why"], "UCX_TLS=sm,self leaves it out", "why tcp was left out")
+    check("and did not open it: UCX_TLS=sm,self leaves it out" in
+          run_well([TOOL, "info", recording.folder, "--list", "settings"]).stdout, "in words")
     limits = {row["name"] for row in recording.info["settings"] if row["from"] == "system"}
     check("memlock" in limits, f"limits: {limits}")
     check_protocols(recording)

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "event-log/reader/error.hpp"
+#include "log-merger/model/transport_names.hpp"
 #include "log-merger/summaries/sums.hpp"
 #include "tests/unit/sample_runs.hpp"
 

@@ -195,6 +195,12 @@ TEST_CASE("large messages that are copied twice are told, and why") {
   CHECK(said(run, "no-single-copy").empty());  // what was opened is not known
   set(run, SettingFrom::opened, "posix", "memory", 0, 2);
   CHECK(has(said(run, "no-single-copy"), "may not read each other's memory"));
+  Run offered = run;
+  set(offered, SettingFrom::offered, "cma", "memory", 0, 2);
+  CHECK(has(said(offered, "no-single-copy"), "UCX found that processes may not read"));
+  Run not_offered = run;
+  set(not_offered, SettingFrom::offered, "posix", "memory", 0, 2);
+  CHECK(has(said(not_offered, "no-single-copy"), "UCX was offered no cma here"));
   Run scoped = run;
   set(scoped, SettingFrom::system, "ptrace_scope", "1", 0, 2);
   CHECK(has(said(scoped, "no-single-copy"), "ptrace_scope is 1"));

@@ -3,7 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "event-log/format/setting_names.hpp"
+#include "log-merger/model/transport_names.hpp"
+#include "log-merger/summaries/offers.hpp"
 #include "tests/unit/sample_runs.hpp"
 
 namespace uctrace {
@@ -64,6 +68,74 @@ TEST_CASE("values are joined by name, those of most processes first, and who has
   CHECK(json[0]["runs"] == nlohmann::ordered_json::array({{1, 1}, {3, 1}}));
   CHECK(json[2]["value"] == "8388608");
   CHECK(json[3]["from"] == "opened");
+}
+
+std::string why_not(const Run& run, std::string_view transport) {
+  for (const UnopenedTransport& row : unopened_transports(run)) {
+    if (run.texts[row.transport] == transport) return row.why;
+  }
+  return "";
+}
+
+TEST_CASE("what UCX was offered and did not open, and why") {
+  Run run;
+  add_processes(run, 3);
+  set(run, SettingFrom::environment, "UCX_TLS", "tcp,self", 1, 2);
+  set(run, SettingFrom::environment, "UCX_NET_DEVICES", "mlx5_0,eth0", 0, 3);
+  set(run, SettingFrom::opened, "tcp", "eth0", 0, 3);
+  set(run, SettingFrom::opened, "cma", "memory", 0, 1);
+  set(run, SettingFrom::opened, "rc_mlx5", "mlx5_0:1", 0, 1);
+  set(run, SettingFrom::offered, "tcp", "eth0", 0, 3);
+  set(run, SettingFrom::offered, "tcp", "lo", 0, 3);
+  set(run, SettingFrom::offered, "cma", "memory", 0, 3);
+  set(run, SettingFrom::offered, "rc_mlx5", "mlx5_0:1", 0, 1);
+  set(run, SettingFrom::offered, "ud_mlx5", "mlx5_0:1", 0, 1);
+  set(run, SettingFrom::component, "ib", "1", 0, 1);
+  set(run, SettingFrom::component, "ib", "0", 1, 2);
+  set(run, SettingFrom::component, "knem", "0", 0, 3);
+  const auto rows = unopened_transports(run);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].processes == ProcessList{1, 2});
+  CHECK(why_not(run, "cma") == "UCX_TLS=tcp,self leaves it out");
+  CHECK(why_not(run, "tcp") == "UCX_NET_DEVICES=mlx5_0,eth0 leaves it out");
+  CHECK(why_not(run, "ud_mlx5") == "UCX chose others");
+  CHECK(why_not(run, "rc_mlx5").empty());
+  CHECK(was_offered(run, "cma") == true);
+  CHECK(was_offered(run, "xpmem") == false);
+  CHECK_FALSE(was_offered(Run{}, "cma").has_value());
+  REQUIRE(components_without_device(run).size() == 1);  // ib has one in process 0
+  const std::vector<std::string> lines = setting_lines(run);
+  const auto has = [&](const std::string& line) {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+  };
+  CHECK(
+      has("UCX was offered cma on memory and did not open it: UCX_TLS=tcp,self leaves it out  "
+          "ranks 1, 2 only"));
+  CHECK(
+      has("UCX was offered tcp on lo and did not open it: UCX_NET_DEVICES=mlx5_0,eth0 leaves it "
+          "out"));
+  CHECK(has("UCX has parts that found no device: knem"));
+  const auto json = settings_json(run);
+  const auto is_left_out = [](const auto& row) { return row["from"] == "left_out"; };
+  const auto told = std::find_if(json.begin(), json.end(), is_left_out);
+  REQUIRE(told != json.end());
+  CHECK((*told)["name"] == "cma");
+  CHECK((*told)["why"] == "UCX_TLS=tcp,self leaves it out");
+  // Offers are no settings.
+  CHECK(settings_of(run).size() == 2);
+  CHECK_FALSE(setting_of(run, "tcp", 0).has_value());
+}
+
+TEST_CASE("what UCX_TLS allows") {
+  CHECK(tls_allow("all", "rc_mlx5"));
+  CHECK(tls_allow("self,sm", "cma"));
+  CHECK(tls_allow("rc_x,self", "rc_mlx5"));
+  CHECK_FALSE(tls_allow("rc_x,self", "rc_verbs"));
+  CHECK(tls_allow("ud:aux,tcp", "ud_mlx5"));
+  CHECK_FALSE(tls_allow("tcp,self", "cma"));
+  CHECK_FALSE(tls_allow("^ib", "dc_mlx5"));
+  CHECK(tls_allow("^ib", "tcp"));
+  CHECK_FALSE(tls_allow("", "tcp"));
 }
 
 TEST_CASE("the environment counts before files") {

@@ -1,0 +1,38 @@
+// Transports and devices that UCT offered the processes of a run and that UCX did not open, and
+// why.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "log-merger/model/model.hpp"
+#include "log-merger/summaries/settings.hpp"
+
+namespace uctrace {
+
+// One row for each transport and reason.
+struct UnopenedTransport {
+  TextId transport = kNoText;
+  std::vector<TextId> devices;  // that were offered and not opened
+  ProcessList processes;        // which left out one of them or more
+  std::string why;              // "UCX_TLS=tcp,self leaves it out"
+};
+// Reads the settings of the processes: of what no setting leaves out, it is UCP's own choice. Empty
+// where no offers were recorded.
+std::vector<UnopenedTransport> unopened_transports(const Run& run);
+
+// Components of UCT that found no device in any process: "ib", without a network card of that kind.
+std::vector<TextId> components_without_device(const Run& run);
+
+// Whether a process was offered the transport; nullopt: no offers were recorded.
+std::optional<bool> was_offered(const Run& run, std::string_view transport);
+
+// Rows as settings_json() has them. Of `left_out` with `why`.
+void add_offers_json(const Run& run, nlohmann::ordered_json& rows);
+// Lines for a person.
+void add_offer_lines(const Run& run, std::vector<std::string>& lines);
+
+}  // namespace uctrace
