@@ -36,6 +36,19 @@ ordered_json or_null(const std::string& text) {
   return text.empty() ? ordered_json(nullptr) : ordered_json(text);
 }
 
+// A run may have settings that number its processes.
+constexpr std::size_t kMostSettingLines = 500;
+
+std::vector<std::string> lines_of_settings(const Run& run) {
+  std::vector<std::string> lines = setting_lines(run);
+  if (lines.size() > kMostSettingLines) {
+    const std::size_t more = lines.size() - kMostSettingLines;
+    lines.resize(kMostSettingLines);
+    lines.push_back(fmt::format("and {} more: uctrace info --list settings", more));
+  }
+  return lines;
+}
+
 ordered_json run_json(const Run& run) {
   const RunFacts facts = facts_of(run);
   return {{"id", facts.id},
@@ -46,7 +59,8 @@ ordered_json run_json(const Run& run) {
           {"ucx", or_null(facts.ucx)},
           {"tool", log::kToolVersion},
           {"complete", facts.complete},
-          {"settings", short_settings(run)}};
+          {"settings", short_settings(run)},
+          {"setting_lines", lines_of_settings(run)}};
 }
 
 ordered_json processes_json(const Run& run) {

@@ -19,6 +19,8 @@ export interface Run {
   complete: boolean;
   /** Variables that were set, and for whom, in short; empty for none. */
   settings: string;
+  /** All of them, limits, and what UCX opened and left out: a line each. */
+  setting_lines: string[];
 }
 
 export interface Process {

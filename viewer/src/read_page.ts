@@ -61,6 +61,7 @@ const writtenData = record<WrittenData>({
     tool: text,
     complete: flag,
     settings: text,
+    setting_lines: list(text),
   }),
   processes: list(
     record<Process>({

@@ -231,6 +231,7 @@ export function makeRun({ ranks, seed = 1, steps = 400, slabs = 256, limit = 150
       tool: '0.1.0',
       complete: true,
       settings: 'UCX_TLS=tcp (rank 1)',
+      setting_lines: ['UCX_TLS=tcp  rank 1 only', 'memlock=8.0 MiB', 'UCX opened <b>tcp</b> on eth0'],
     },
     processes: Array.from({ length: ranks }, (_, rank) => ({
       rank,

@@ -25,7 +25,7 @@ import { addressHas, addressLacks, addressOf, dataIn, withBrowser } from './brow
 import { checkLayout, checkLongCommand } from './layout.mjs';
 import { checkGpus } from './gpus.mjs';
 import { emptyRun, makeRun, resolved, written } from './make_run.mjs';
-import { checkComparison, checkFindings, checkSectionBar } from './sections.mjs';
+import { checkComparison, checkFindings, checkSectionBar, checkSettings } from './sections.mjs';
 import { writeSelections } from './selections.mjs';
 import { checkFolder, checkTiles } from './tiles.mjs';
 import { checkSmall, checkViews } from './views.mjs';
@@ -381,6 +381,7 @@ async function openPage(context, file, problems) {
 async function checkPage(report, listed) {
   const { data } = report;
   assert.equal(await report.control('command').textContent(), data.run.command);
+  await checkSettings(report);
   await checkFindings(report);
   await checkComparison(report);
   await checkSectionBar(report);

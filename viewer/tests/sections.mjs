@@ -27,6 +27,21 @@ export async function checkFindings({ page, data }) {
   console.log(`ok   ${data.findings.length} findings, ${data.protocols.length} protocols by size`);
 }
 
+/** Settings, limits and transports: closed at first, then each line as text. */
+export async function checkSettings({ page, data: { run } }) {
+  const settings = page.getByTestId('settings');
+  if (run.setting_lines.length === 0) {
+    assert.equal(await settings.count(), 0, 'no settings');
+    return;
+  }
+  const lines = settings.locator('li');
+  assert.equal(await lines.first().isVisible(), false, 'settings are closed at first');
+  await settings.locator('summary').click();
+  assert.equal(await lines.first().isVisible(), true, 'settings are opened');
+  assert.deepEqual(await lines.allTextContents(), run.setting_lines);
+  await settings.locator('summary').click();
+}
+
 /** Every number of the comparison stands in its table as text, and bars are in proportion. */
 export async function checkComparison({ page, data: { comparison } }) {
   const found = page.locator('#comparison');

@@ -29,6 +29,7 @@ export function makeHeader(data: RunData): HTMLElement {
       ),
     ),
   );
+  if (run.setting_lines.length > 0) header.append(makeSettings(run.setting_lines));
   if (data.served && data.time.is_part) {
     header.append(
       element('p', {}, element('a', { href: './', 'data-testid': 'whole-run' }, 'All that is served')),
@@ -37,6 +38,15 @@ export function makeHeader(data: RunData): HTMLElement {
   const warnings = listWarnings(data);
   if (warnings.length > 0) header.append(makeBanner(data, warnings));
   return header;
+}
+
+function makeSettings(lines: readonly string[]): HTMLElement {
+  return element(
+    'details',
+    { class: 'settings', 'data-testid': 'settings' },
+    element('summary', {}, `Settings, limits, and what UCX opened (${formatCount(lines.length)})`),
+    element('ul', {}, ...lines.map((line) => element('li', {}, element('code', {}, line)))),
+  );
 }
 
 function listWarnings({ run, processes, identities, notes }: RunData): string[] {
