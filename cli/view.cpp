@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <sstream>
@@ -160,10 +161,34 @@ void write_tiles(const RowSource& rows, PageOptions options, const ViewCommand& 
   folder.publish(insert_page_data(with_tiles_allowed(page_template()), std::move(data)));
 }
 
-// Of a page that takes long to open.
+constexpr std::size_t kMegabyte = 1'000'000;
+
+// A larger page takes long to open.
+std::size_t longest_page() {
+  const char* test = std::getenv("UCTRACE_TEST_PAGE_BYTES");  // in the tests, which make no such run
+  return test != nullptr ? std::strtoull(test, nullptr, 10) : 25 * kMegabyte;
+}
+
+// With as many operations in detail as a page that is not too large has room for, where nobody said
+// how many. Sums are not cut: the page may still be too large, and then that is said.
+std::string fitting_page(const RowSource& rows, PageOptions options, bool is_limit_given) {
+  std::string html = page_of(rows, options);
+  const std::uint64_t asked = options.limit;
+  while (html.size() > longest_page() && !is_limit_given && options.limit > 0) {
+    options.limit = options.limit > asked / 8 ? options.limit / 2 : 0;
+    html = page_of(rows, options);
+  }
+  if (options.limit != asked) {
+    warn(fmt::format("the page has {} operations in detail instead of {}", options.limit, asked),
+         fmt::format("it would have more than {} MB; uctrace view --tiles -o DIR writes all of "
+                     "them, into files of their own",
+                     longest_page() / kMegabyte));
+  }
+  return html;
+}
+
 void tell_long_page(const std::string& html) {
-  constexpr std::size_t kMegabyte = 1'000'000, kLong = 25 * kMegabyte;
-  if (html.size() <= kLong) return;
+  if (html.size() <= longest_page()) return;
   warn(fmt::format("the page has {} MB", html.size() / kMegabyte),
        "it may be slow to open; uctrace view --tiles writes a small page, and the operations in "
        "files of their own; --limit N puts fewer into the page");
@@ -247,7 +272,7 @@ int run(const ViewCommand& command) {
     if (command.serve && command.tiles) return serve_tiles(rows, options, command);
     if (command.serve) return serve_page(rows, options, command.port);
     if (command.tiles) return write_tiles(rows, options, command);
-    out << page_of(rows, options);
+    out << fitting_page(rows, options, command.limit.has_value());
   });
   if (command.serve) return kOk;
   if (command.tiles) {

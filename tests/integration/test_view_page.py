@@ -2,7 +2,7 @@
 
 import json
 
-from harness import check, run_test, scratch
+from harness import TOOL, check, run, run_test, scratch
 from mpi_jobs import MPIS
 from page import check_commands, data_of, in_browser, make_page, packed_column
 from recordings import Recording, record_well
@@ -30,6 +30,27 @@ def check_span(recording, folder):
     check(time["embedded"] <= 7 < time["events"], f"not limited: {time}")
     refused = recording.ask("view", "--from", "3 weeks")
     check("is no time of a run; give a time such as" in refused.stderr, f"no advice: {refused}")
+
+
+def check_size(recording, folder):
+    """A page that would be too large has fewer operations in detail, and the same sums."""
+    def made(*options, most=None):
+        file = folder / "fits.html"
+        env = {} if most is None else {"UCTRACE_TEST_PAGE_BYTES": str(most)}
+        written = run([TOOL, "view", recording.folder, "-o", file, *options], env=env)
+        check(written.status == 0, f"no page: {written}")
+        return file.stat().st_size, data_of(file.read_text()), written.stderr
+    whole, all_data, said = made()
+    check(said == "", f"nothing is to be said: {said}")
+    bare, _, _ = made("--limit", 0)
+    most = (whole + bare) // 2
+    size, data, said = made(most=most)
+    check(size <= most, f"the page has {size} bytes, {most} are allowed")
+    check(data["time"]["embedded"] < all_data["time"]["embedded"], f"{data['time']}")
+    check("operations in detail instead of" in said and "view --tiles" in said, f"not said: {said}")
+    check(packed_column(data, "cells", "messages") == packed_column(all_data, "cells", "messages"), "sums are cut")
+    size, data, said = made("--limit", 500000, most=most)
+    check(size == whole and "it may be slow to open" in said, f"who asks for so many gets them: {size}, {said}")
 
 
 def check_waits(recording, folder):
@@ -67,6 +88,7 @@ def page_agrees_with_messages():
         _, recording = record_well(folder / "data", MPIS["ompi"].job("exchange"))
         page, messages = make_page(recording, folder)
         check_span(recording, folder)
+        check_size(recording, folder)
         check_waits(recording, folder)
         in_browser("--page", page, "--messages", messages)
         check_damaged(folder)
