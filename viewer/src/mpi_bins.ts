@@ -2,6 +2,7 @@
 // own, the rest together, and MPI_Init and MPI_Finalize apart, as they are about no exchange.
 
 import type { PageData } from './data';
+import { slotsOf } from './name_colours';
 import { tableOf, type Numbers, type Table, type Tables } from './packed';
 import { counts, lowerBound, type ActivityChoice } from './slabs';
 
@@ -15,6 +16,8 @@ const kSetUp = new Set(['MPI_Init', 'MPI_Init_thread', 'MPI_Finalize', 'MPI_Sess
 /** Groups of call kinds: the functions of most time first, then the others, then set-up. */
 export interface FunctionGroups {
   readonly names: readonly string[];
+  /** Of categoryColour, for each that has a colour of its own. */
+  readonly slots: readonly number[];
   /** By index into `time.call_kinds`. */
   readonly ofKind: Uint8Array;
   readonly others: number;
@@ -38,6 +41,7 @@ export function groupFunctions(data: PageData, tables: Tables): FunctionGroups {
     .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
     .slice(0, kColouredFunctions)
     .map(([name]) => name);
+  const slots = slotsOf('function', names);
   const others = names.length;
   const setUp = others + 1;
   const groupOf = (mpi: string | null) => {
@@ -47,6 +51,7 @@ export function groupFunctions(data: PageData, tables: Tables): FunctionGroups {
   };
   return {
     names: [...names, kOtherFunctions, kSetUpFunctions],
+    slots: names.map((name) => slots.get(name)!),
     ofKind: Uint8Array.from(data.time.call_kinds, ({ mpi }) => groupOf(mpi)),
     others,
     setUp,

@@ -44,9 +44,23 @@ export function css([red, green, blue]: Rgb): string {
   return `rgb(${red}, ${green}, ${blue})`;
 }
 
-/** Black or white, whichever reads better on the colour. */
-export function inkOn([red, green, blue]: Rgb): string {
-  return 0.299 * red + 0.587 * green + 0.114 * blue > 128 ? '#000' : '#fff';
+function linearOf(part: number): number {
+  return part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4;
+}
+
+/** As WCAG defines it. */
+export function luminance([red, green, blue]: Rgb): number {
+  return 0.2126 * linearOf(red) + 0.7152 * linearOf(green) + 0.0722 * linearOf(blue);
+}
+
+export function contrast(a: Rgb, b: Rgb): number {
+  const [x, y] = [luminance(a) + 0.05, luminance(b) + 0.05];
+  return Math.max(x / y, y / x);
+}
+
+/** Black or white, whichever reads better on the colour: at 4.5:1 or better. */
+export function inkOn(colour: Rgb): string {
+  return contrast(colour, [0, 0, 0]) >= contrast(colour, [255, 255, 255]) ? '#000' : '#fff';
 }
 
 export function gradient(theme: Theme): string {
@@ -54,12 +68,27 @@ export function gradient(theme: Theme): string {
   return `linear-gradient(to right, ${stops.join(', ')})`;
 }
 
-/** Colours that can be told apart, at 3:1 or better from the page. */
+/**
+ * Hue, lightness on a light and on a dark page, chroma. All are at 3:1 or better from the page and from the stripes over
+ * bars. Searched for: the first eight are as far apart as they can be, for readers with any kind of colour vision; each
+ * further one is as far as it can be from those before it (tests/colours.test.ts has the bounds).
+ */
+const kCategorySlots: readonly (readonly [number, number, number, number])[] = [
+  [256, 0.49, 0.75, 0.16], [60, 0.66, 0.83, 0.16], [135, 0.65, 0.88, 0.09], [328, 0.49, 0.69, 0.09],
+  [196, 0.62, 0.88, 0.16], [113, 0.47, 0.58, 0.11], [12, 0.53, 0.66, 0.16], [287, 0.66, 0.58, 0.16],
+  [165, 0.46, 0.62, 0.09], [44, 0.59, 0.71, 0.11], [171, 0.57, 0.74, 0.15], [222, 0.52, 0.80, 0.13],
+  [351, 0.65, 0.82, 0.09], [96, 0.55, 0.71, 0.14], [250, 0.64, 0.59, 0.09], [41, 0.48, 0.58, 0.09],
+  [79, 0.66, 0.65, 0.10], [303, 0.59, 0.68, 0.17], [132, 0.63, 0.88, 0.17], [61, 0.53, 0.86, 0.09],
+  [356, 0.60, 0.58, 0.16], [289, 0.48, 0.71, 0.10], [332, 0.58, 0.61, 0.16], [14, 0.64, 0.75, 0.10],
+  [358, 0.56, 0.67, 0.09], [157, 0.54, 0.82, 0.08], [125, 0.58, 0.74, 0.08], [316, 0.62, 0.79, 0.09],
+  [276, 0.56, 0.63, 0.11], [187, 0.50, 0.75, 0.08], [53, 0.50, 0.60, 0.17], [163, 0.63, 0.69, 0.08],
+];
+export const kCategories = kCategorySlots.length;
+
+/** Colours that can be told apart. name_colours.ts says which name has which. */
 export function categoryColour(theme: Theme, index: number): Rgb {
-  const hues = [255, 50, 155, 325, 200, 95, 20, 290];
-  const turn = Math.floor(index / hues.length);
-  const lightness = theme === 'dark' ? 0.76 - 0.08 * (turn % 3) : 0.52 - 0.08 * (turn % 3);
-  return fromOklch(lightness, 0.13, hues[index % hues.length]! + 11 * turn);
+  const [hue, onLight, onDark, chroma] = kCategorySlots[index % kCategories]!;
+  return fromOklch(theme === 'dark' ? onDark : onLight, chroma, hue);
 }
 
 /** Of MPI, UCP and UCT. */

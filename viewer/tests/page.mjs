@@ -9,7 +9,8 @@
 //   --selections FILE.json [--filters NAME,...]
 //                                              what the page sums up under many filters, or these,
 //                                              and the command that it shows for each
-//   --part gpus|tiles                          only what is shown of GPUs; only a page with tiles
+//   --part gpus|tiles|colours                  only what is shown of GPUs; only a page with tiles; only one of the
+//                                              checks that make runs of their own
 //   --screenshot FILE.png  --dark              a picture; dark
 //   --ranks N  --gpus N                        an invented run of N ranks, N GPUs on each host
 //
@@ -25,6 +26,7 @@ import { addressHas, addressLacks, addressOf, dataIn, withBrowser } from './brow
 import { checkLayout, checkLongCommand } from './layout.mjs';
 import { checkGpus } from './gpus.mjs';
 import { emptyRun, makeRun, resolved, written } from './make_run.mjs';
+import { checkNameColours } from './name_colours.mjs';
 import { checkComparison, checkFindings, checkSectionBar, checkSettings } from './sections.mjs';
 import { writeSelections } from './selections.mjs';
 import { checkFolder, checkTiles } from './tiles.mjs';
@@ -51,6 +53,9 @@ const { values: options } = parseArgs({
     gpus: { type: 'string', default: '0' },
   },
 });
+
+/** Checks that make the runs that they need, by the name of their part. */
+const kOwnRuns = { colours: checkNameColours };
 
 // ---- sums made here, on purpose without the code of the page ----
 
@@ -403,6 +408,12 @@ async function check(context, folder) {
   if (options.part === 'tiles') return checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
   const problems = [];
   const page = await openPage(context, makePageFile(folder), problems);
+  const fillTemplate = (data) => fill(readFileSync(options.template, 'utf8'), data);
+  if (options.part in kOwnRuns) {
+    await kOwnRuns[options.part](page, folder, fillTemplate);
+    assert.deepEqual(problems, [], 'no errors in the page and no requests');
+    return;
+  }
   const data = resolved(await dataIn(page));
   const report = new Report(page, data);
   assert.deepEqual(columnsOf(makeRun({ ranks: 2 })), columnsOf(data), 'invented runs are as real ones');
@@ -421,7 +432,7 @@ async function check(context, folder) {
     await checkSmallRuns(page, folder);
     await checkGpuRun(page, folder);
     await checkMessages(page, folder);
-    const fillTemplate = (data) => fill(readFileSync(options.template, 'utf8'), data);
+    for (const check of Object.values(kOwnRuns)) await check(page, folder, fillTemplate);
     await checkManyCells(context, folder, fillTemplate, (page, data) => new Report(page, data));
     await checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
   }

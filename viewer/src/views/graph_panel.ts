@@ -4,6 +4,7 @@
 import { download, downloadSvg } from '../download';
 import { button, element, section } from '../dom';
 import { kEdgesBy, type EdgesBy, type GraphEdge } from '../graph';
+import { slotsOf } from '../name_colours';
 import { categoryColour, colourAt, css } from '../palette';
 import type { Context, Panel, Update, View } from '../page';
 import { toggled } from '../state';
@@ -13,6 +14,7 @@ import { makeCard } from './card';
 import { makeGraphCanvas, type DrawnEdge } from './graph_canvas';
 import type { GraphKind } from './graph_kind';
 import { describeEdges, describePart, makeEdgeTable, type ShownEdges } from './graph_words';
+import { nameKeys } from './name_legend';
 
 /** With more edges, none has its number written on it. */
 const kMostNumbers = 12;
@@ -78,15 +80,18 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
 
   // ---- what is drawn ----
 
-  const names = (): readonly string[] =>
-    by === 'pair' ? [] : choices[by === 'transport' ? 'transport' : 'op'].map(String);
+  const slots = {
+    transport: slotsOf('transport', choices.transport.map(String)),
+    operation: slotsOf('operation', choices.op.map(String)),
+    pair: new Map<string, number>(),
+  };
 
   const drawEdges = () => {
     const values = edges.edges.map(({ value }) => value);
     const [most, least] = [values[0] ?? 1, values[values.length - 1] ?? 1];
     const share = (value: number) =>
       most === least ? 1 : Math.log(value / least) / Math.log(most / least);
-    const colours = new Map(names().map((name, i) => [name, css(categoryColour(theme(), i))]));
+    const colours = new Map([...slots[by]].map(([name, slot]) => [name, css(categoryColour(theme(), slot))]));
     const few = values.length <= kMostNumbers;
     const many = values.length > kMostStrong;
     const drawn = ({ id, source, target, name, value }: GraphEdge): DrawnEdge => {
@@ -112,13 +117,8 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
 
   const showLegend = () => {
     const used = new Set(edges.edges.map(({ name }) => name));
-    const keys = names().flatMap((name, index) => {
-      if (!used.has(name)) return [];
-      const style = `background: ${css(categoryColour(theme(), index))}`;
-      return [element('span', { class: 'key' }, element('span', { class: 'swatch', style }), name)];
-    });
     legend.replaceChildren(
-      ...keys,
+      ...nameKeys(theme(), slots[by], (name) => used.has(name)),
       element('span', {}, 'Thicker edges carry more, on a logarithmic scale.'),
     );
   };

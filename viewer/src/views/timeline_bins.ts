@@ -121,7 +121,7 @@ export function functionColours({ functions, theme }: Scene): number[] {
   return functions.names.map((_, group) => pixel(functionColour(theme, functions, group)));
 }
 
-export function functionColour(theme: Theme, { others, setUp }: FunctionGroups, group: number): Rgb {
+export function functionColour(theme: Theme, { others, setUp, slots }: FunctionGroups, group: number): Rgb {
   if (group === setUp) return setUpBar(theme);
-  return group === others ? otherBar(theme) : categoryColour(theme, group);
+  return group === others ? otherBar(theme) : categoryColour(theme, slots[group]!);
 }

@@ -230,7 +230,7 @@ function markWaits(scene: Scene, bars: Bars, layer: LayerDetails, row: number, b
 function barColours(scene: Scene) {
   const { transports, theme, functions } = scene;
   const ofTransports = new Map(
-    [...transports].map(([text, index]) => [text, pixel(categoryColour(theme, index))]),
+    [...transports].map(([text, slot]) => [text, pixel(categoryColour(theme, slot))]),
   );
   const ofFunctions = functionColours(scene);
   return ({ layer, table, key }: LayerDetails, row: number, plain: number): number => {
@@ -241,9 +241,10 @@ function barColours(scene: Scene) {
 }
 
 /** Of what is written on a bar in its colour. */
-function inkOfBar({ theme, functions }: Scene, { layer, key }: LayerDetails, row: number): string {
-  if (layer !== 'mpi') return css(kCard[theme]);
-  return inkOn(functionColour(theme, functions, functions.ofKind[key[row]!] ?? functions.others));
+function inkOfBar({ theme, functions, transports }: Scene, { layer, table, key }: LayerDetails, row: number): string {
+  if (layer === 'mpi') return inkOn(functionColour(theme, functions, functions.ofKind[key[row]!] ?? functions.others));
+  const slot = layer === 'uct' ? transports.get(table.column('transport')[row]!) : undefined;
+  return slot === undefined ? css(kCard[theme]) : inkOn(categoryColour(theme, slot));
 }
 
 function paintLabels(pen: Pen, labels: readonly Label[]): void {

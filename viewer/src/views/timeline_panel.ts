@@ -9,6 +9,7 @@ import { measureText } from '../measure_text';
 import { keptOfRow, type Kept } from '../look';
 import type { Context, Note, Panel, Update, View } from '../page';
 import { groupFunctions } from '../mpi_bins';
+import { slotsOf } from '../name_colours';
 import { tableOf } from '../packed';
 import { makeLanes, type Lanes } from '../lanes';
 import { trafficOfProcesses } from '../pairs';
@@ -28,6 +29,7 @@ import { nearest, nextAcross, nextAlong, processesOf, sameAmong, shownBox, targe
 import type { Drawing, LaneTarget, Target } from './timeline_target';
 import { makeFunctionLegend } from './function_legend';
 import { laneLabel, makeLaneControls } from './lane_controls';
+import { makeTransportLegend } from './name_legend';
 import { makeTimelineSearch } from './timeline_search';
 import { makeTimelineStage } from './timeline_stage';
 import { makeTimelineTools } from './timeline_tools';
@@ -41,6 +43,8 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   const { data, axis, tables, operations, tooltip } = context;
   const functions = groupFunctions(data, tables);
   const legend = makeFunctionLegend(functions);
+  const transportSlots = slotsOf('transport', context.choices.transport.map(String));
+  const transportLegend = makeTransportLegend(transportSlots);
   const whole: Range = { from: axis.from, to: endOf(axis) };
   const processes = data.processes.length;
   let range = whole;
@@ -81,6 +85,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     tools,
     laneControls.root,
     legend.root,
+    transportLegend.root,
     overview.root,
     scroll,
     announced,
@@ -167,6 +172,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     missing.show(range);
     tiles.show();
     legend.show(scene.theme);
+    transportLegend.show(scene.theme, scene.layout.layers.includes(kLayers.indexOf('uct')));
     placeMarker();
   };
 
@@ -396,7 +402,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   }).observe(scroll);
   darkScheme.addEventListener('change', draw);
 
-  const transports = numberTransports(context);
+  const transports = numberTransports(context, transportSlots);
   return {
     root,
     show(next) {

@@ -37,6 +37,7 @@ export interface Scene {
   readonly label: (row: number) => string;
   /** What is written on a bar. */
   readonly name: (layer: LayerDetails, row: number) => string;
+  /** The slot of the colour of each transport, by its text. */
   readonly transports: ReadonlyMap<number, number>;
   readonly functions: FunctionGroups;
   /** `mpi_activity` of the page. */

@@ -164,9 +164,7 @@ export function makeClockNote({ data }: Context): HTMLElement {
   return element('p', { class: 'faint', 'data-testid': 'timeline-clock' }, clock + without);
 }
 
-/** Text id of each transport -> its colour, the same as in the graph. */
-export function numberTransports({ data, choices }: Context): Map<number, number> {
-  return new Map(
-    choices.transport.map((name, index) => [data.texts.indexOf(String(name)), index] as const),
-  );
+/** Text id of each transport -> the slot of its colour. */
+export function numberTransports({ data }: Context, slots: ReadonlyMap<string, number>): Map<number, number> {
+  return new Map([...slots].map(([name, slot]) => [data.texts.indexOf(name), slot] as const));
 }
