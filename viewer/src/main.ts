@@ -18,7 +18,7 @@ import { makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
 import { PanelShow, untilPainted } from './show_panels';
 import { makeOwnOperations } from './singles';
-import { differInLanesAlone, fromHash, toHash } from './state';
+import { differInTimelineAlone, fromHash, toHash } from './state';
 import { makeTiledOperations } from './tiles';
 import { makeView } from './view';
 import { makeComparison } from './views/comparison';
@@ -89,7 +89,7 @@ async function showPage(root: HTMLElement, { main, bar, rest }: Beginning, page:
     const before = state;
     state = next(state);
     writeAddress();
-    show(differInLanesAlone(before, state) ? [timeline] : panels);
+    show(differInTimelineAlone(before, state) ? [timeline] : panels);
   };
   let later = 0;
   const writeAddress = () => {

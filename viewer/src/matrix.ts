@@ -22,13 +22,17 @@ export interface Axis {
   readonly side: number;
 }
 
-export interface Matrix {
-  readonly axis: Axis;
-  /** Row-major, `side * side`. */
-  readonly values: Float64Array;
+/** Between which values the colours lie. */
+export interface Extent {
   readonly max: number;
   /** Infinity when every value is 0. */
   readonly minPositive: number;
+}
+
+export interface Matrix extends Extent {
+  readonly axis: Axis;
+  /** Row-major, `side * side`. */
+  readonly values: Float64Array;
 }
 
 /** `alsoUnknown`: there is more that is of an unknown process. */
@@ -90,15 +94,13 @@ export function cellsAt(squares: Int32Array, axis: Axis, { row, column }: Square
 
 export type Scale = 'log' | 'linear';
 
-/** Where a positive value lies between the smallest and the largest of the matrix, from 0 to 1. */
-export function position(matrix: Matrix, scale: Scale, value: number): number {
-  const { max, minPositive } = matrix;
+/** Where a positive value lies between the smallest and the largest, from 0 to 1. */
+export function position({ max, minPositive }: Extent, scale: Scale, value: number): number {
   if (scale === 'linear') return value / max;
   return max === minPositive ? 1 : Math.log(value / minPositive) / Math.log(max / minPositive);
 }
 
 /** The inverse of `position`. */
-export function valueAt(matrix: Matrix, scale: Scale, at: number): number {
-  const { max, minPositive } = matrix;
+export function valueAt({ max, minPositive }: Extent, scale: Scale, at: number): number {
   return scale === 'linear' ? at * max : minPositive * (max / minPositive) ** at;
 }

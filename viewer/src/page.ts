@@ -39,6 +39,9 @@ export interface View extends State {
     readonly makeActivity: () => Activity;
     readonly density: Float64Array;
     readonly makeDensity: () => Float64Array;
+    /** The same by source (rank_bins.ts). */
+    readonly densityByRank: Float64Array;
+    readonly makeDensityByRank: () => Float64Array;
   };
 }
 

@@ -109,14 +109,13 @@ const kColumnOf: Record<Measure, string> = {
   time: 'ns',
 };
 
-/** Per slab: the sum of the measure over what is selected. One scan of the rows. */
-export function density(
+/** Calls `add` for each value of the measure that is selected; `key`: of its cell or transfer total. One scan of the rows. */
+export function slabValues(
   tables: Tables,
-  axis: TimeAxis,
   selection: Selection,
   measure: Measure,
-): Float64Array {
-  const sums = new Float64Array(axis.slabs);
+  add: (slab: number, key: number, value: number) => void,
+): void {
   const ofMessages = isOfMessages(measure);
   const table = tableOf(tables, ofMessages ? 'slab_cells' : 'slab_transfers');
   const keys = table.column(ofMessages ? 'cell' : 'total');
@@ -124,8 +123,14 @@ export function density(
   const slab = table.column('slab');
   const flags = ofMessages ? selection.cells : selection.transfers;
   for (let row = 0; row < table.rows; ++row) {
-    if (flags[keys[row]!]) sums[slab[row]!]! += values[row]!;
+    if (flags[keys[row]!]) add(slab[row]!, keys[row]!, values[row]!);
   }
+}
+
+/** Per slab: the sum of the measure over what is selected. */
+export function density(tables: Tables, axis: TimeAxis, selection: Selection, measure: Measure): Float64Array {
+  const sums = new Float64Array(axis.slabs);
+  slabValues(tables, selection, measure, (slab, _, value) => (sums[slab]! += value));
   return sums;
 }
 

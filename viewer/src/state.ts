@@ -11,12 +11,17 @@ import { endOf, wholeSlabs, type TimeAxis } from './slabs';
 export const kMatrixOf = ['traffic', 'waits'] as const;
 export type MatrixOf = (typeof kMatrixOf)[number];
 
+export const kOverviews = ['all', 'ranks'] as const;
+/** The strip above the timeline: all ranks together, or a row for each. */
+export type Overview = (typeof kOverviews)[number];
+
 export interface State {
   readonly filter: Filter;
   readonly measure: Measure;
   readonly scale: Scale;
   /** What the matrix shows: traffic from rank to rank, or who waited for whom. */
   readonly matrix: MatrixOf;
+  readonly overview: Overview;
   readonly lanes: LaneChoice;
   readonly look: Look;
 }
@@ -26,14 +31,18 @@ export const kInitialState: State = {
   measure: 'bytes',
   scale: 'log',
   matrix: 'traffic',
+  overview: 'all',
   lanes: kAllLanes,
   look: {},
 };
 
+/** What only the timeline shows. */
+const kOfTimeline: readonly (keyof State)[] = ['lanes', 'overview'];
+
 /** Whether what only the timeline shows is all that changed from one to the next. */
-export function differInLanesAlone({ lanes: a, ...before }: State, { lanes: b, ...after }: State): boolean {
-  const keys = Object.keys(before) as (keyof typeof before)[];
-  return a !== b && keys.every((key) => before[key] === after[key]);
+export function differInTimelineAlone(before: State, after: State): boolean {
+  const changed = (Object.keys(before) as (keyof State)[]).filter((key) => before[key] !== after[key]);
+  return changed.length > 0 && changed.every((key) => kOfTimeline.includes(key));
 }
 
 export function withChoice(state: State, choice: Choice, value: ChoiceValue | undefined): State {
@@ -65,6 +74,7 @@ export function toHash(state: State, run: string): string {
   if (state.measure !== kInitialState.measure) fields.set('measure', state.measure);
   if (state.scale !== kInitialState.scale) fields.set('scale', state.scale);
   if (state.matrix !== kInitialState.matrix) fields.set('matrix', state.matrix);
+  if (state.overview !== kInitialState.overview) fields.set('overview', state.overview);
   for (const choice of kChoices) {
     const value = state.filter[choice];
     if (value !== undefined) fields.set(choice, encodeValue(value));
@@ -86,6 +96,7 @@ export function fromHash(hash: string, choices: Choices, axis: TimeAxis, data: P
     measure: kMeasures.find((measure) => measure === fields.get('measure')) ?? 'bytes',
     scale: fields.get('scale') === 'linear' ? 'linear' : 'log',
     matrix: kMatrixOf.find((of) => of === fields.get('matrix')) ?? 'traffic',
+    overview: kOverviews.find((overview) => overview === fields.get('overview')) ?? 'all',
     lanes: lanesFromFields(fields, data),
     look: lookFromFields(fields, axis, data),
   };

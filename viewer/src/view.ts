@@ -3,6 +3,7 @@
 
 import { filtersTime, select, totals, type Selection } from './filter';
 import type { Context, View } from './page';
+import { densityByRank } from './rank_bins';
 import { chooseActivity, columnsWithin, density, makeActivity, type Activity, type ActivityChoice } from './slabs';
 import type { State } from './state';
 
@@ -21,6 +22,7 @@ class AlongTime {
     readonly choice: ActivityChoice,
     readonly makeActivity: () => Activity,
     readonly makeDensity: () => Float64Array,
+    readonly makeDensityByRank: () => Float64Array,
   ) {}
 
   get activity(): Activity {
@@ -29,6 +31,10 @@ class AlongTime {
 
   get density(): Float64Array {
     return this.makeDensity();
+  }
+
+  get densityByRank(): Float64Array {
+    return this.makeDensityByRank();
   }
 }
 
@@ -45,7 +51,7 @@ export function makeView(context: Selects, state: State, before?: View): View {
   const isOfAllTimes = columns === context.columns;
   const steady = known?.selection ?? (isOfAllTimes ? selection : select(context.columns, lasting));
   const choice = known?.choice ?? chooseActivity(data, lasting, steady);
-  const sameDensity = before !== undefined && before.measure === state.measure ? known?.makeDensity : undefined;
+  const ofSameMeasure = before !== undefined && before.measure === state.measure ? known : undefined;
   return {
     ...state,
     columns,
@@ -55,7 +61,8 @@ export function makeView(context: Selects, state: State, before?: View): View {
       steady,
       choice,
       known?.makeActivity ?? once(() => makeActivity(data, tables, axis, choice)),
-      sameDensity ?? once(() => density(tables, axis, steady, state.measure)),
+      ofSameMeasure?.makeDensity ?? once(() => density(tables, axis, steady, state.measure)),
+      ofSameMeasure?.makeDensityByRank ?? once(() => densityByRank(context.columns, tables, axis, steady, state.measure)),
     ),
   };
 }

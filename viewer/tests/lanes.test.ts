@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { kAllLanes, kMostPinned, makeLanes, parseRanks, type LaneChoice } from '../src/lanes';
 import { readWritten } from './read_written';
-import { differInLanesAlone, kInitialState } from '../src/state';
+import { differInTimelineAlone, kInitialState } from '../src/state';
 import { makeRandom, makeRun, written } from './make_run.mjs';
 
 const ranks = 18; // four on each host, two on the last one
@@ -69,10 +69,13 @@ describe('lanes', () => {
 describe('a choice of lanes', () => {
   it('is told from one that concerns more than the timeline', () => {
     const lanes = { ...kAllLanes, compact: true };
-    expect(differInLanesAlone(kInitialState, { ...kInitialState, lanes })).toBe(true);
-    expect(differInLanesAlone(kInitialState, kInitialState)).toBe(false);
-    expect(differInLanesAlone(kInitialState, { ...kInitialState, lanes, measure: 'messages' })).toBe(false);
-    expect(differInLanesAlone(kInitialState, { ...kInitialState, lanes, filter: { rank: 1 } })).toBe(false);
+    expect(differInTimelineAlone(kInitialState, { ...kInitialState, lanes })).toBe(true);
+    expect(differInTimelineAlone(kInitialState, { ...kInitialState, overview: 'ranks' })).toBe(true);
+    expect(differInTimelineAlone(kInitialState, { ...kInitialState, lanes, overview: 'ranks' })).toBe(true);
+    expect(differInTimelineAlone(kInitialState, { ...kInitialState, overview: 'ranks', scale: 'linear' })).toBe(false);
+    expect(differInTimelineAlone(kInitialState, kInitialState)).toBe(false);
+    expect(differInTimelineAlone(kInitialState, { ...kInitialState, lanes, measure: 'messages' })).toBe(false);
+    expect(differInTimelineAlone(kInitialState, { ...kInitialState, lanes, filter: { rank: 1 } })).toBe(false);
   });
 });
 

@@ -9,7 +9,7 @@
 //   --selections FILE.json [--filters NAME,...]
 //                                              what the page sums up under many filters, or these,
 //                                              and the command that it shows for each
-//   --part gpus|tiles|colours                  only what is shown of GPUs; only a page with tiles; only one of the
+//   --part gpus|tiles|colours|overview         only what is shown of GPUs; only a page with tiles; only one of the
 //                                              checks that make runs of their own
 //   --screenshot FILE.png  --dark              a picture; dark
 //   --ranks N  --gpus N                        an invented run of N ranks, N GPUs on each host
@@ -27,6 +27,7 @@ import { checkLayout, checkLongCommand } from './layout.mjs';
 import { checkGpus } from './gpus.mjs';
 import { emptyRun, makeRun, resolved, written } from './make_run.mjs';
 import { checkNameColours } from './name_colours.mjs';
+import { checkOverview } from './overview.mjs';
 import { checkComparison, checkFindings, checkSectionBar, checkSettings } from './sections.mjs';
 import { writeSelections } from './selections.mjs';
 import { checkFolder, checkTiles } from './tiles.mjs';
@@ -55,7 +56,7 @@ const { values: options } = parseArgs({
 });
 
 /** Checks that make the runs that they need, by the name of their part. */
-const kOwnRuns = { colours: checkNameColours };
+const kOwnRuns = { colours: checkNameColours, overview: checkOverview };
 
 // ---- sums made here, on purpose without the code of the page ----
 

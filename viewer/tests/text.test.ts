@@ -97,7 +97,7 @@ describe('state in the address', () => {
       only: '0-3,7 & more',
     };
     const look = { zoom: { from: 1100, to: 1700 }, kept: { layer: 'uct', process: 2, start: 1234, duration: -1, place: 1 } } as const;
-    const state = { filter, measure: 'transfers', scale: 'linear', matrix: 'waits', lanes, look } as const;
+    const state = { filter, measure: 'transfers', scale: 'linear', matrix: 'waits', overview: 'ranks', lanes, look } as const;
     expect(fromHash(`#${toHash(state, run.run.id)}`, choices, axis, run)).toEqual(state);
     expect(toHash(kInitialState, run.run.id)).toBe('');
   });

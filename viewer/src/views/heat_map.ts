@@ -2,7 +2,7 @@
 // numbers of small matrices. 1024 x 1024 squares take some 20 ms.
 
 import type { Matrix, Scale, Square } from '../matrix';
-import { position } from '../matrix';
+import { position, type Extent } from '../matrix';
 import { measureText } from '../measure_text';
 import { colourAt, inkOn, kCard, pixel, type Theme } from '../palette';
 import type { Pen } from './drawing';
@@ -96,7 +96,7 @@ export class HeatMap {
       const gap = gapOf(this.layout!) / ratio;
       matrix.values.forEach((value, index) => {
         const [from, down] = [x + (index % side) * cell, y + Math.floor(index / side) * cell];
-        drawing.bar(from, down, from + cell - gap, down + cell - gap, colourOf(matrix, style, value));
+        drawing.bar(from, down, from + cell - gap, down + cell - gap, squareColour(matrix, style, value));
       });
     }
     this.drawText(drawing, matrix, style);
@@ -207,7 +207,7 @@ function edgeRows(side: number): [number, number] {
 }
 
 /** The rows to label: every 1st, 2nd, 5th, 10th ... so that labels are at least `room` apart. */
-function ticks(side: number, cell: number, room: number): number[] {
+export function ticks(side: number, cell: number, room: number): number[] {
   let step = 1;
   for (let scale = 1; step * cell < room; scale *= 10) {
     step = [1, 2, 5].map((digit) => digit * scale).find((s) => s * cell >= room) ?? step;
@@ -222,9 +222,9 @@ function gapOf({ square, ratio }: Layout): number {
 }
 
 /** As a pixel. */
-function colourOf(matrix: Matrix, { theme, scale }: HeatMapStyle, value: number): number {
+export function squareColour(extent: Extent, { theme, scale }: Pick<HeatMapStyle, 'theme' | 'scale'>, value: number): number {
   if (value === 0) return pixel(theme === 'dark' ? [38, 42, 48] : [238, 240, 243]);
-  return pixel(colourAt(theme, position(matrix, scale, value)));
+  return pixel(colourAt(theme, position(extent, scale, value)));
 }
 
 function paint(matrix: Matrix, layout: Layout, style: HeatMapStyle): ImageData {
@@ -237,7 +237,7 @@ function paint(matrix: Matrix, layout: Layout, style: HeatMapStyle): ImageData {
   for (let row = 0; row < side; ++row) {
     const firstLine = row * square * extent;
     for (let column = 0; column < side; ++column) {
-      const colour = colourOf(matrix, style, matrix.values[row * side + column]!);
+      const colour = squareColour(matrix, style, matrix.values[row * side + column]!);
       const start = firstLine + column * square;
       pixels.fill(colour, start, start + square - gap);
     }

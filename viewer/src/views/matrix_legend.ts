@@ -1,7 +1,7 @@
 // What the colours of the matrix mean, and the choice of their scale.
 
 import { button, element } from '../dom';
-import { valueAt, type Matrix } from '../matrix';
+import { valueAt, type Extent, type Matrix, type Scale } from '../matrix';
 import { gradient, type Theme } from '../palette';
 import type { Update, View } from '../page';
 import type { ValueWords } from '../words';
@@ -27,7 +27,7 @@ export function showLegend(
     element('span', {}, `${words.name} per pair:`),
     element('span', { class: 'swatch' }),
     element('span', {}, 'none'),
-    ...(matrix.max > 0 ? [makeRamp(matrix, view, words, theme)] : []),
+    ...(matrix.max > 0 ? [makeRamp(matrix, view.scale, words, theme)] : []),
     element('span', { class: 'segments', role: 'group', 'aria-label': 'Colour scale' }, ...scales),
   );
   if (focused)
@@ -35,10 +35,10 @@ export function showLegend(
 }
 
 /** On a logarithmic scale, values that are all equal have one colour and no range. */
-function makeRamp(matrix: Matrix, view: View, words: ValueWords, theme: Theme): HTMLElement {
-  const noRange = view.scale === 'log' && matrix.max === matrix.minPositive;
+export function makeRamp(extent: Extent, scale: Scale, words: ValueWords, theme: Theme): HTMLElement {
+  const noRange = scale === 'log' && extent.max === extent.minPositive;
   const ticks = (noRange ? [1] : [0, 0.25, 0.5, 0.75, 1]).map((at) => {
-    const value = Math.round(valueAt(matrix, view.scale, at));
+    const value = Math.round(valueAt(extent, scale, at));
     return element(
       'span',
       { title: words.exact(value) },

@@ -1,129 +1,192 @@
-// The whole run above the timeline: how much of the measure starts when, which part is visible and
-// which is chosen. Dragging chooses a span of time.
+// The whole run above the timeline: how much of the measure starts when, of all ranks together or of each, which part is
+// visible and which is chosen. Dragging chooses a span of time.
 
 import { element } from '../dom';
-import { css, kCard, kInk, kLine, layerColour } from '../palette';
-import { endOf, type TimeAxis } from '../slabs';
-import type { View } from '../page';
+import type { Scale } from '../matrix';
+import { css, kInk, kLine, type Theme } from '../palette';
+import { makeRankAxis, mergeRankBins, rankRowHeight, type RankBins } from '../rank_bins';
+import { endOf } from '../slabs';
+import type { Context, Update, View } from '../page';
 import { theme } from '../theme';
-import { sizeCanvas } from './pixel_canvas';
 import type { Range } from '../time_range';
+import { rowLabel } from '../words';
+import { makeOverviewControls } from './overview_controls';
+import { clearStrip, columnsIn, paintDensity, paintRanks, type StripPlace } from './overview_picture';
+import { sizeCanvas } from './pixel_canvas';
+import { addRankCursor, boxOfSquare, type RankPicture } from './rank_cursor';
 
-export const kOverviewHeight = 54;
+const kTogetherHeight = 54;
+/** Above and below the rows, of which each may be no taller than a line. */
+const kFrame = 3;
+const kLabel = 'Traffic over time by source rank: arrow keys move between ranks and times, Enter chooses the time';
 
 export interface OverviewStrip {
-  readonly root: HTMLCanvasElement;
+  readonly root: HTMLElement;
   draw(view: View, range: Range, left: number, width: number): void;
 }
 
-/** Sums of whole slabs per column of pixels. */
-export function columnsOf(density: Float64Array, columns: number): Float64Array {
-  const sums = new Float64Array(columns);
-  density.forEach((value, slab) => {
-    sums[Math.min(columns - 1, Math.floor((slab * columns) / density.length))]! += value;
-  });
-  return sums;
+interface Drawn {
+  readonly view: View;
+  readonly range: Range;
+  readonly place: StripPlace;
+  readonly bins: RankBins | undefined;
 }
 
-export function makeOverviewStrip(axis: TimeAxis, choose: (from: number, to: number) => void) {
-  const root = element('canvas', {
-    class: 'overview',
-    'data-testid': 'timeline-overview',
-    'aria-hidden': 'true',
-    title: 'The whole run: drag to choose a span of time',
+/** `choose`: a span of time, or all again. */
+export function makeOverviewStrip(
+  context: Context,
+  update: Update,
+  choose: (from?: number, to?: number) => void,
+): OverviewStrip {
+  const { axis, data } = context;
+  const canvas = element('canvas', { class: 'overview', 'data-testid': 'timeline-overview' });
+  const announced = element('div', { class: 'offscreen', 'aria-live': 'polite' });
+  const controls = makeOverviewControls(update, data.processes.length);
+  const rows = makeRankAxis(context.columns);
+  let drawn: Drawn | undefined;
+  addDrag(canvas, choose, (x) => {
+    const { left, width } = drawn!.place;
+    return axis.from + Math.min(1, Math.max(0, (x - left) / width)) * (endOf(axis) - axis.from);
   });
-  let place = { left: 0, width: 1 };
-  let anchor: number | undefined;
-  const timeAt = (event: PointerEvent) => {
-    const x = event.clientX - root.getBoundingClientRect().left - place.left;
-    const share = Math.min(1, Math.max(0, x / place.width));
-    return axis.from + share * (endOf(axis) - axis.from);
-  };
-  root.addEventListener('pointerdown', (event) => {
-    anchor = timeAt(event);
-    root.setPointerCapture(event.pointerId);
-  });
-  root.addEventListener('pointerup', (event) => {
-    if (anchor === undefined) return;
-    const [from, to] = [anchor, timeAt(event)].sort((a, b) => a - b) as [number, number];
-    anchor = undefined;
-    choose(Math.floor(from), Math.max(Math.ceil(to), Math.floor(from) + 1));
-  });
-  root.addEventListener('pointercancel', () => (anchor = undefined));
-
-  const strip: OverviewStrip = {
-    root,
-    draw(view, range, left, width) {
-      place = { left, width };
-      const ratio = window.devicePixelRatio || 1;
-      sizeCanvas(root, left + width, kOverviewHeight, ratio);
-      const context = root.getContext('2d')!;
-      context.drawImage(pictureOf(view.alongTime.density, root.width, root.height, ratio), 0, 0);
-      context.save();
-      context.scale(ratio, ratio);
-      drawSpans(context, view, range);
-      context.strokeStyle = css(kLine[theme()]);
-      context.lineWidth = 1;
-      context.strokeRect(left + 0.5, 0.5, width - 1, kOverviewHeight - 1);
-      context.restore();
-    },
-  };
+  const rankPicture = (): RankPicture | undefined =>
+    drawn?.bins && { view: drawn.view, place: drawn.place, bins: drawn.bins };
+  const cursor = addRankCursor(canvas, announced, context, { picture: rankPicture, redraw: () => redraw(), choose });
+  const keptBins = keepLast((density: Float64Array, columns: number) => mergeRankBins(density, rows, axis.slabs, columns));
 
   // What a moving timeline leaves as it is.
-  const picture = document.createElement('canvas');
-  let drawn = '';
-  let drawnDensity: Float64Array | undefined;
-  const pictureOf = (density: Float64Array, width: number, height: number, ratio: number) => {
-    const dress = theme();
-    const wanted = [width, height, ratio, place.left, dress].join();
-    if (density === drawnDensity && wanted === drawn) return picture;
-    [drawn, drawnDensity] = [wanted, density];
-    picture.width = width;
-    picture.height = height;
-    const context = picture.getContext('2d')!;
-    context.scale(ratio, ratio);
-    context.fillStyle = css(kCard[dress]);
-    context.fillRect(0, 0, place.left + place.width, kOverviewHeight);
-    drawDensity(context, density, place.left, place.width);
-    return picture;
+  const keptPicture = keepLast(
+    (from: Float64Array | RankBins, scale: Scale, dress: Theme, ratio: number, left: number, top: number, width: number, height: number) => {
+      const picture = document.createElement('canvas');
+      sizeCanvas(picture, left + width, height, ratio);
+      const pen = picture.getContext('2d')!;
+      pen.scale(ratio, ratio);
+      const place = { left, top, width, height };
+      clearStrip(pen, place, dress);
+      if (from instanceof Float64Array) paintDensity(pen, from, place, dress);
+      else paintRanks(pen, from, place, { theme: dress, scale }, (row) => rowLabel(data, rows, row));
+      return picture;
+    },
+  );
+
+  const redraw = () => {
+    if (!drawn) return;
+    const { view, place, bins } = drawn;
+    const { left, top, width, height } = place;
+    const ratio = window.devicePixelRatio || 1;
+    sizeCanvas(canvas, left + width, height, ratio);
+    const pen = canvas.getContext('2d')!;
+    pen.drawImage(keptPicture(bins ?? view.alongTime.density, view.scale, theme(), ratio, left, top, width, height), 0, 0);
+    pen.save();
+    pen.scale(ratio, ratio);
+    drawSpans(pen, drawn, axis.from, endOf(axis));
+    const square = cursor.square();
+    if (square && bins) {
+      const box = boxOfSquare(rankPicture()!, square);
+      pen.strokeRect(box.left - 1, box.top - 1, box.width + 2, box.height + 2);
+    }
+    drawEdges(pen, place);
+    pen.restore();
   };
 
-  const drawDensity = (
-    context: CanvasRenderingContext2D,
-    density: Float64Array,
-    left: number,
-    width: number,
-  ) => {
-    const sums = columnsOf(density, Math.max(1, Math.min(density.length, Math.floor(width))));
-    const most = sums.reduce((a, b) => Math.max(a, b), 0);
-    if (most === 0) return;
-    const step = width / sums.length;
-    context.fillStyle = css(layerColour(theme(), 1));
-    sums.forEach((value, column) => {
-      if (value === 0) return;
-      // Square root: little traffic stays visible beside much.
-      const height = Math.max(1.5, Math.sqrt(value / most) * (kOverviewHeight - 6));
-      context.fillRect(left + column * step, kOverviewHeight - height, Math.max(1, step), height);
+  const describeCanvas = ({ bins, place }: Drawn) => {
+    setAttributes(canvas, {
+      'aria-hidden': bins ? undefined : 'true',
+      title: bins ? undefined : 'The whole run: drag to choose a span of time',
+      tabindex: bins ? '0' : undefined,
+      role: bins ? 'application' : undefined,
+      'aria-label': bins ? kLabel : undefined,
+      'data-rows': bins ? String(bins.rows.side) : undefined,
+      'data-columns': bins ? String(bins.columns) : undefined,
+      'data-left': String(place.left),
+      'data-top': String(place.top),
+      'data-total': bins ? String(bins.values.reduce((sum, value) => sum + value, 0)) : undefined,
     });
   };
 
-  const drawSpans = (context: CanvasRenderingContext2D, { filter }: View, range: Range) => {
-    const x = (time: number) =>
-      place.left + ((time - axis.from) / (endOf(axis) - axis.from)) * place.width;
-    const dress = theme();
-    const shade = (from: number, to: number, colour: string) => {
-      context.fillStyle = colour;
-      context.fillRect(x(from), 0, x(to) - x(from), kOverviewHeight);
-    };
-    if (filter.from !== undefined || filter.to !== undefined) {
-      const grey = dress === 'dark' ? 'rgb(0 0 0 / 0.55)' : 'rgb(90 100 115 / 0.3)';
-      shade(axis.from, filter.from ?? axis.from, grey);
-      shade(filter.to ?? endOf(axis), endOf(axis), grey);
-    }
-    context.strokeStyle = css(kInk[dress]);
-    context.lineWidth = 2;
-    const [from, to] = [x(range.from), x(range.to)];
-    context.strokeRect(from + 1, 1, Math.max(2, to - from - 2), kOverviewHeight - 2);
+  return {
+    root: element('div', {}, controls.root, canvas, announced),
+    draw(view, range, left, width) {
+      const byRank = view.overview === 'ranks' && data.processes.length > 1;
+      const top = byRank ? kFrame : 0;
+      const height = byRank ? rows.side * rankRowHeight(rows) + 2 * kFrame : kTogetherHeight;
+      const place = { left, top, width, height };
+      const bins = byRank ? keptBins(view.alongTime.densityByRank, columnsIn(place, axis.slabs)) : undefined;
+      const before = drawn;
+      drawn = { view, range, place, bins };
+      if (before?.bins !== bins) cursor.forget();
+      if (!before || before.bins !== bins || before.place.left !== left) describeCanvas(drawn);
+      controls.show(view, theme(), bins);
+      redraw();
+    },
   };
-  return strip;
+}
+
+/** Leaves out what is undefined. */
+function setAttributes(canvas: HTMLElement, values: Record<string, string | undefined>): void {
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) canvas.removeAttribute(name);
+    else canvas.setAttribute(name, value);
+  }
+}
+
+/** Makes it anew only for other arguments than the last ones. */
+function keepLast<A extends readonly unknown[], T>(make: (...args: A) => T): (...args: A) => T {
+  let last: { readonly args: A; readonly made: T } | undefined;
+  return (...args) => {
+    if (!last || !args.every((value, i) => value === last!.args[i])) last = { args, made: make(...args) };
+    return last.made;
+  };
+}
+
+function addDrag(canvas: HTMLCanvasElement, choose: (from: number, to: number) => void, timeAt: (x: number) => number): void {
+  let anchor: number | undefined;
+  const timeOf = (event: PointerEvent) => timeAt(event.clientX - canvas.getBoundingClientRect().left);
+  canvas.addEventListener('pointerdown', (event) => {
+    anchor = timeOf(event);
+    canvas.setPointerCapture(event.pointerId);
+  });
+  canvas.addEventListener('pointerup', (event) => {
+    if (anchor === undefined) return;
+    const [from, to] = [anchor, timeOf(event)].sort((a, b) => a - b) as [number, number];
+    anchor = undefined;
+    choose(Math.floor(from), Math.max(Math.ceil(to), Math.floor(from) + 1));
+  });
+  canvas.addEventListener('pointercancel', () => (anchor = undefined));
+}
+
+/** Beside the rows of ranks there is no room for lines. */
+function drawEdges(pen: CanvasRenderingContext2D, { left, top, width, height }: StripPlace): void {
+  pen.strokeStyle = css(kLine[theme()]);
+  pen.lineWidth = 1;
+  pen.beginPath();
+  if (top === 0) pen.rect(left + 0.5, 0.5, width - 1, height - 1);
+  else {
+    for (const y of [0.5, height - 0.5]) {
+      pen.moveTo(left, y);
+      pen.lineTo(left + width, y);
+    }
+  }
+  pen.stroke();
+}
+
+/** What is not chosen is shaded, and what the timeline shows is framed. */
+function drawSpans(pen: CanvasRenderingContext2D, { view, range, place }: Drawn, begin: number, end: number): void {
+  const { filter } = view;
+  const x = (time: number) => place.left + ((time - begin) / (end - begin)) * place.width;
+  const dress = theme();
+  const shade = (from: number, to: number, colour: string) => {
+    pen.fillStyle = colour;
+    pen.fillRect(x(from), 0, x(to) - x(from), place.height);
+  };
+  if (filter.from !== undefined || filter.to !== undefined) {
+    const grey = dress === 'dark' ? 'rgb(0 0 0 / 0.55)' : 'rgb(90 100 115 / 0.3)';
+    shade(begin, filter.from ?? begin, grey);
+    shade(filter.to ?? end, end, grey);
+  }
+  pen.strokeStyle = css(kInk[dress]);
+  pen.lineWidth = 2;
+  // By rank, a frame around all would cover the first and the last instants.
+  if (place.top > 0 && range.from <= begin && range.to >= end) return;
+  const [from, to] = [x(range.from), x(range.to)];
+  pen.strokeRect(from + 1, 1, Math.max(2, to - from - 2), place.height - 2);
 }

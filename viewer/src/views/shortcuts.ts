@@ -43,6 +43,7 @@ const kKeys: readonly (readonly [string, readonly (readonly [string, string])[]]
       ['h', 'one lane a host, or one a rank'],
       ['o', 'open the lane of a host, or close it'],
       ['l', 'low lanes of MPI alone, or all layers'],
+      ['in the strip by rank: arrows, Enter', 'next rank or time; choose that time, or all again'],
     ],
   ],
   [

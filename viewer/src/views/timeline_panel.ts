@@ -59,7 +59,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
 
   const chooseSpan = (from?: number, to?: number) =>
     update((state) => withSpan(state, axis, from, to));
-  const overview = makeOverviewStrip(axis, chooseSpan);
+  const overview = makeOverviewStrip(context, update, chooseSpan);
   const { canvas, marker, spacer, stage, scroll } = makeTimelineStage('timeline-said');
   const screen: Screen = { canvas };
   const said = element('p', { id: 'timeline-said', 'data-testid': 'timeline-level' });
