@@ -8,14 +8,15 @@ import type { Selection } from './filter';
 import {
   arrange,
   EdgeSums,
+  kAllProcesses,
   kMostEdges,
-  kMostProcesses,
   largestEdges,
   processMembers,
   processNode,
   type EdgesBy,
   type GraphEdges,
   type GraphLayout,
+  type HostChoice,
   type Member,
 } from './graph';
 import { hostOf, stopsOf, type Stop } from './legs';
@@ -111,8 +112,7 @@ function gpusOnTop(members: readonly Member[]): number {
 
 export function makeDeviceLayout(
   columns: Columns,
-  opened: ReadonlySet<string>,
-  mostProcesses = kMostProcesses,
+  choice: HostChoice = kAllProcesses,
 ): GraphLayout {
   const { data } = columns;
   const groups = processMembers(data);
@@ -129,7 +129,7 @@ export function makeDeviceLayout(
   data.devices.gpus.forEach((_, gpu) => add(placed(data, { ...none, place: { kind: 'gpu', gpu } })));
   passedBy(columns).forEach(add);
   const around = new Map([...groups].map(([host, members]) => [host, aroundRing(members)]));
-  return arrange(around, processes, hasUnknown, opened, mostProcesses, kDeviceRoom, gpusOnTop);
+  return arrange(around, processes, hasUnknown, choice, kDeviceRoom, gpusOnTop);
 }
 
 /**

@@ -4,12 +4,13 @@
 import type { Columns } from './columns';
 import { kUnknownProcess, type PageData } from './data';
 import type { Selection } from './filter';
+import { circleOf, pointAt, type Circle } from './graph_circle';
 
 export const kEdgesBy = ['transport', 'operation', 'pair'] as const;
 export type EdgesBy = (typeof kEdgesBy)[number];
 
-/** With more processes, each host is one node until it is opened. */
-export const kMostProcesses = 512;
+/** With more processes, each host is one node at first. */
+export const kMostProcesses = 32;
 /** The largest edges are drawn; the others are counted. */
 export const kMostEdges = 1500;
 
@@ -29,6 +30,22 @@ export interface GraphNode extends Member {
   readonly host: string | null;
   readonly x: number;
   readonly y: number;
+  /** The angle from the middle of the circle, of a node on it; its name stands outside. */
+  readonly outwards?: number;
+}
+
+/** Which hosts are one node. */
+export interface HostChoice {
+  readonly collapsed: boolean;
+  /** But for these. */
+  readonly opened: ReadonlySet<string>;
+}
+
+export const kAllProcesses: HostChoice = { collapsed: false, opened: new Set() };
+
+export function choiceAtFirst({ processes }: PageData): HostChoice {
+  const hosts = new Set(processes.map(({ host }) => host));
+  return { collapsed: hosts.size > 1 && processes.length > kMostProcesses, opened: new Set() };
 }
 
 export interface GraphEdge {
@@ -56,6 +73,8 @@ export interface GraphLayout {
   readonly hosts: readonly string[];
   /** Hosts that stand as one node. */
   readonly closed: ReadonlySet<string>;
+  /** Hosts lie around it, and its middle is at 0, 0; null: they lie in rows. */
+  readonly circle: Circle | null;
   /** The node that stands for a part of a host. */
   nodeOf(member: string, host: string | null): string;
   /** Of a node that stands for a host. */
@@ -65,7 +84,7 @@ export interface GraphLayout {
 const kNodeRoom = 46;
 const kHostRoom = 70;
 const kUnknownNode = 'unknown';
-const hostNode = (host: string) => `host ${host}`;
+export const hostNode = (host: string) => `host ${host}`;
 export const processNode = (process: number) =>
   process === kUnknownProcess ? kUnknownNode : `process ${process}`;
 
@@ -91,49 +110,74 @@ export function ringPlaces(count: number, nodeRoom = kNodeRoom, turn = 0): { x: 
   return places;
 }
 
-/** The members of each host in a box of their own; with many processes, hosts are one node each. */
+/** Along the circle: for a host that is one node, where there are few or many of them, and beside one that is open. */
+const kWideRoom = 64;
+const kNarrowRoom = 24;
+const kFewHosts = 16;
+/** A box is wider than the places in it. */
+const kBoxRoom = 80;
+
+interface Placed {
+  /** The middle of each host. */
+  readonly middles: readonly { x: number; y: number }[];
+  readonly unknown: { x: number; y: number; outwards?: number };
+  readonly circle: Circle | null;
+}
+
+/** In rows, as wide as the stage is. */
+function inRows(extents: readonly number[], nodeRoom: number): Placed {
+  const pitch = Math.max(...extents, 0) + nodeRoom + kHostRoom;
+  const across = Math.max(1, Math.ceil(Math.sqrt(extents.length * 1.6)));
+  const middles = extents.map((_, index) => ({ x: (index % across) * pitch, y: Math.floor(index / across) * pitch }));
+  const rows = Math.ceil(extents.length / across);
+  return { middles, unknown: { x: 0, y: (rows - 0.5) * pitch }, circle: null };
+}
+
+/** Around a circle, of which the boxes of open hosts lie outside. An extent of 0 is a host that is one node. */
+function aroundCircle(extents: readonly number[], hasUnknown: boolean): Placed {
+  const one = extents.length > kFewHosts ? kNarrowRoom : kWideRoom;
+  const rooms = extents.map((extent) => (extent === 0 ? one : (extent + kBoxRoom) * 1.3));
+  const circle = circleOf(hasUnknown ? [...rooms, kWideRoom] : rooms);
+  const { radius, angles } = circle;
+  const middles = extents.map((extent, i) => pointAt(angles[i]!, extent === 0 ? radius : radius + (extent + kBoxRoom) / 2));
+  const outwards = angles[extents.length];
+  const unknown = outwards === undefined ? { x: 0, y: 0 } : { ...pointAt(outwards, radius), outwards };
+  return { middles, unknown, circle };
+}
+
+/** The members of each host in a box of their own, or each host as one node. */
 export function arrange(
   groups: ReadonlyMap<string, readonly Member[]>,
   processes: ReadonlyMap<string, number>,
   hasUnknown: boolean,
-  opened: ReadonlySet<string>,
-  mostProcesses: number,
+  { collapsed, opened }: HostChoice,
   nodeRoom = kNodeRoom,
   turnOf: (members: readonly Member[]) => number = () => 0,
 ): GraphLayout {
   const hosts = [...groups.keys()];
-  const count = [...processes.values()].reduce((sum, some) => sum + some, 0);
-  const closed = new Set(count > mostProcesses ? hosts.filter((host) => !opened.has(host)) : []);
-  const boxes = hosts.map((host) =>
-    ringPlaces(closed.has(host) ? 1 : groups.get(host)!.length, nodeRoom, turnOf(groups.get(host)!)),
-  );
-  const extents = boxes.map((places) => 2 * Math.max(...places.map(({ x, y }) => Math.hypot(x, y))));
-  const pitch = Math.max(...extents, 0) + nodeRoom + kHostRoom;
-  const across = Math.max(1, Math.ceil(Math.sqrt(hosts.length * 1.6)));
+  const closed = new Set(collapsed ? hosts.filter((host) => !opened.has(host)) : []);
+  const boxes = hosts.map((host) => (closed.has(host) ? [] : ringPlaces(groups.get(host)!.length, nodeRoom, turnOf(groups.get(host)!))));
+  const extents = boxes.map((places) => 2 * Math.max(0, ...places.map(({ x, y }) => Math.hypot(x, y))));
+  const openExtents = boxes.map((places, i) => (places.length === 0 ? 0 : Math.max(1, extents[i]!)));
+  const { middles, unknown, circle } = collapsed ? aroundCircle(openExtents, hasUnknown) : inRows(extents, nodeRoom);
   const nodes: GraphNode[] = [];
   hosts.forEach((host, index) => {
-    const origin = { x: (index % across) * pitch, y: Math.floor(index / across) * pitch };
-    const at = (place: { x: number; y: number }) => ({
-      x: origin.x + place.x,
-      y: origin.y + place.y,
-    });
+    const { x, y } = middles[index]!;
     if (closed.has(host)) {
       const label = `${host} (${processes.get(host) ?? 0})`;
-      const node = { id: hostNode(host), label, kind: 'closed', index: -1 } as const;
-      nodes.push({ ...node, host: null, ...at(boxes[index]![0]!) });
+      nodes.push({ id: hostNode(host), label, kind: 'closed', index: -1, host: null, x, y, outwards: circle!.angles[index]! });
       return;
     }
-    groups.get(host)!.forEach((member, i) => nodes.push({ ...member, host, ...at(boxes[index]![i]!) }));
+    groups.get(host)!.forEach((member, i) => {
+      const place = boxes[index]![i]!;
+      nodes.push({ ...member, host, x: x + place.x, y: y + place.y });
+    });
   });
-  if (hasUnknown) {
-    const rows = Math.ceil(hosts.length / across);
-    const y = (rows - 0.5) * pitch;
-    nodes.push({ id: kUnknownNode, label: 'unknown', kind: 'unknown', index: -1, host: null, x: 0, y });
-  }
+  if (hasUnknown) nodes.push({ id: kUnknownNode, label: 'unknown', kind: 'unknown', index: -1, host: null, ...unknown });
   const nodeOf = (member: string, host: string | null) =>
     host !== null && closed.has(host) ? hostNode(host) : member;
   const hostOf = (node: string) => node.slice(hostNode('').length);
-  return { nodes, hosts, closed, nodeOf, hostOf };
+  return { nodes, hosts, closed, circle, nodeOf, hostOf };
 }
 
 export function processMembers(data: PageData): Map<string, Member[]> {
@@ -148,12 +192,11 @@ export function processMembers(data: PageData): Map<string, Member[]> {
 export function makeLayout(
   data: PageData,
   hasUnknown: boolean,
-  opened: ReadonlySet<string>,
-  mostProcesses = kMostProcesses,
+  choice: HostChoice = kAllProcesses,
 ): GraphLayout {
   const groups = processMembers(data);
   const processes = new Map([...groups].map(([host, members]) => [host, members.length]));
-  return arrange(groups, processes, hasUnknown, opened, mostProcesses);
+  return arrange(groups, processes, hasUnknown, choice);
 }
 
 /** The node of a process, or of its host. */

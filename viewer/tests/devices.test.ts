@@ -50,7 +50,7 @@ function chosen(selection: { transfers: Uint8Array }): { cell: Cell; step: Step;
 
 describe('the device graph', () => {
   it('has GPUs, cards and processes in the boxes of their hosts', () => {
-    const { nodes, hosts } = makeDeviceLayout(columns, new Set());
+    const { nodes, hosts } = makeDeviceLayout(columns);
     const count = (kind: string) => nodes.filter((node) => node.kind === kind).length;
     expect(hosts).toEqual(['node1', 'node2', 'node3']);
     // Beside the cards of GPUs, each host has the one that is used by messages on the host.
@@ -64,7 +64,7 @@ describe('the device graph', () => {
 
   it.each(['transport', 'operation', 'pair'] as const)('adds up what passes: by %s', (by) => {
     for (const { selection } of samples) {
-      const layout = makeDeviceLayout(columns, new Set());
+      const layout = makeDeviceLayout(columns);
       const known = new Set(layout.nodes.map(({ id }) => id));
       const values = columns.transferCount;
       const { edges, total, still } = makeDeviceEdges(columns, selection, layout, by, values);
@@ -98,7 +98,7 @@ describe('the device graph', () => {
 
   it('says what share the arrows have that are not drawn', () => {
     const { selection } = samples[0]!;
-    const layout = makeDeviceLayout(columns, new Set());
+    const layout = makeDeviceLayout(columns);
     const values = columns.transferCount;
     const said = (limit: number) => {
       const made = makeDeviceEdges(columns, selection, layout, 'pair', values, limit);
@@ -124,9 +124,9 @@ describe('the device graph', () => {
     }
   });
 
-  it('draws hosts as one node where processes are many', () => {
+  it('draws hosts as one node, but for those that are open', () => {
     const { selection } = samples[0]!;
-    const layout = makeDeviceLayout(columns, new Set(['node2']), 3);
+    const layout = makeDeviceLayout(columns, { collapsed: true, opened: new Set(['node2']) });
     expect(layout.nodes.filter(({ kind }) => kind === 'closed').map(({ label }) => label)).toEqual([
       'node1 (4)',
       'node3 (2)',

@@ -9,7 +9,7 @@
 //   --selections FILE.json [--filters NAME,...]
 //                                              what the page sums up under many filters, or these,
 //                                              and the command that it shows for each
-//   --part gpus|tiles|colours|overview         only what is shown of GPUs; only a page with tiles; only one of the
+//   --part gpus|tiles|colours|overview|hosts   only what is shown of GPUs; only a page with tiles; only one of the
 //                                              checks that make runs of their own
 //   --screenshot FILE.png  --dark              a picture; dark
 //   --ranks N  --gpus N                        an invented run of N ranks, N GPUs on each host
@@ -25,6 +25,7 @@ import { parseArgs } from 'node:util';
 import { addressHas, addressLacks, addressOf, dataIn, withBrowser } from './browser.mjs';
 import { checkLayout, checkLongCommand } from './layout.mjs';
 import { checkGpus } from './gpus.mjs';
+import { checkHosts } from './hosts.mjs';
 import { emptyRun, makeRun, resolved, written } from './make_run.mjs';
 import { checkNameColours } from './name_colours.mjs';
 import { checkOverview } from './overview.mjs';
@@ -56,7 +57,7 @@ const { values: options } = parseArgs({
 });
 
 /** Checks that make the runs that they need, by the name of their part. */
-const kOwnRuns = { colours: checkNameColours, overview: checkOverview };
+const kOwnRuns = { colours: checkNameColours, overview: checkOverview, hosts: checkHosts };
 
 // ---- sums made here, on purpose without the code of the page ----
 

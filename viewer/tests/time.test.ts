@@ -103,7 +103,7 @@ describe('all views agree under any filter', () => {
       const first = ((filter.from ?? axis.from) - axis.from) / axis.slab;
       const last = ((filter.to ?? endOf(axis)) - axis.from) / axis.slab;
       expect(sum(view.alongTime.density.subarray(first, last))).toBe(all);
-      const layout = makeLayout(data, true, new Set());
+      const layout = makeLayout(data, true);
       const none = { cells: values, transfers: new Float64Array(columns.transferCount.length) };
       expect(makeEdges(view.columns, view.selection, layout, 'pair', none).total).toBe(all);
       if (measure !== 'transfers' && measure !== 'wire_bytes') continue;
@@ -218,6 +218,8 @@ describe('single operations', () => {
 });
 
 describe('the graph', () => {
+  const hostsBut = (...opened: string[]) => ({ collapsed: true, opened: new Set(opened) });
+
   it.each([1, 2, 7, 64, 65, 300])('%i nodes lie apart', (count) => {
     const places = ringPlaces(count);
     expect(places).toHaveLength(count);
@@ -232,16 +234,16 @@ describe('the graph', () => {
   });
 
   it('stands for hosts until they are opened', () => {
-    const closed = makeLayout(data, false, new Set(), 3);
+    const closed = makeLayout(data, false, hostsBut());
     expect(closed.nodes.map(({ label }) => label)).toEqual(['node1 (4)', 'node2 (2)']);
-    const open = makeLayout(data, false, new Set(['node2']), 3);
+    const open = makeLayout(data, false, hostsBut('node2'));
     expect(open.nodes).toHaveLength(3);
     const nodes = [0, 5].map((process) => nodeOfProcess(data, open, process));
     expect(nodes).toEqual(['host node1', 'process 5']);
     const selection = select(columns, {});
     const values = cellValues(columns, selection, 'messages');
     const both = { cells: values, transfers: columns.transferCount };
-    const edges = makeEdges(columns, selection, makeLayout(data, true, new Set(), 3), 'pair', both, 2);
+    const edges = makeEdges(columns, selection, makeLayout(data, true, hostsBut()), 'pair', both, 2);
     expect(edges.total).toBe(sum(values));
     expect(edges.edges).toHaveLength(2);
     expect(sum(edges.edges.map(({ value }) => value)) + edges.hiddenValue).toBe(edges.total);
@@ -249,7 +251,7 @@ describe('the graph', () => {
 
   it('has the edges of the definition, the largest first', () => {
     const random = makeRandom(5);
-    const layout = makeLayout(data, true, new Set(['node1']), 3);
+    const layout = makeLayout(data, true, hostsBut('node1'));
     for (let round = 0; round < 60; ++round) {
       const filter = randomFilter(random);
       const view = makeView(context, { ...kInitialState, filter, measure: 'transfers' });

@@ -39,7 +39,7 @@ export function makeDeviceGraph({ data, columns }: Context): GraphKind {
     title: 'Device graph',
     byNames: { transport: 'UCT transport', operation: 'UCT operation', pair: 'pair of devices' },
     reading: kReading,
-    layout: (opened) => makeDeviceLayout(columns, opened),
+    layout: (choice) => makeDeviceLayout(columns, choice),
     edges(view, layout, by) {
       const measure = edgeMeasure('transport', view.measure);
       const values = measure === 'bytes' ? movedBytes(view.columns) : transferValues(view, measure);

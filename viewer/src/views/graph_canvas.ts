@@ -4,9 +4,11 @@
 import cytoscape, { type Core, type ElementDefinition, type SingularElementArgument } from 'cytoscape';
 
 import type { GraphLayout } from '../graph';
+import { shortened, type Route } from '../graph_circle';
+import { measureText } from '../measure_text';
 import { css, kCard } from '../palette';
 import { darkScheme, theme } from '../theme';
-import { graphStyle } from './graph_style';
+import { graphStyle, kGraphFont, kOutsideSize } from './graph_style';
 import { graphSvg } from './graph_svg';
 
 const kMostZoom = 1.5;
@@ -24,12 +26,17 @@ export interface DrawnEdge {
   /** Larger ones lie on top: a whole number. */
   readonly order: number;
   readonly label: string;
+  /** Where it bends, between hosts around a circle. */
+  readonly route?: Route;
 }
 
 /** What the reader does to nodes and edges, by id. */
 export interface GraphActions {
   point(id: string | undefined): void;
   choose(id: string): void;
+  /** Whether it is a host, or a part of one, that a double click opens or closes. */
+  opens(id: string): boolean;
+  open(id: string): void;
   /** Everything has moved on the screen. */
   moved(): void;
 }
@@ -66,6 +73,8 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
     userZoomingEnabled: false,
   });
   let visible = false;
+  /** The angles of nodes on the circle. */
+  let outwards: ReadonlyMap<string, number> = new Map();
   let rest = 0;
   let waiting: readonly DrawnEdge[] | undefined;
   let marked: { cursor: string | undefined; chosen: readonly string[] } = { cursor: undefined, chosen: [] };
@@ -81,8 +90,8 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
       const added: ElementDefinition[] = [];
       for (const edge of wanted) {
         const drawn = graph.getElementById(edge.id);
-        if (drawn.empty()) added.push({ data: { ...edge } });
-        else if (!sameEdge(drawn.data() as DrawnEdge, edge)) drawn.data({ ...edge });
+        if (drawn.empty()) added.push(edgeElement(edge, outwards.get(edge.source)));
+        else if (!sameEdge(drawn.data() as DrawnEdge, edge)) drawn.data(edgeElement(edge, outwards.get(edge.source)).data);
       }
       graph.add(added);
       const busy = new Set(wanted.flatMap(({ source, target }) => [source, target]));
@@ -111,12 +120,16 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
           classes: 'host',
         }));
       const nodes = layout.nodes.map(
-        ({ id, label, host, kind, x, y }): ElementDefinition => ({
-          data: { id, label, ...(host !== null && { parent: `box ${host}` }) },
+        ({ id, label, host, kind, x, y, outwards: angle }): ElementDefinition => ({
+          data: {
+            ...{ id, label, ...(host !== null && { parent: `box ${host}` }) },
+            ...(angle !== undefined && outsideLabel(label, angle, layout.closed.size)),
+          },
           position: { x, y },
-          classes: kind,
+          classes: angle === undefined ? kind : `${kind} outside`,
         }),
       );
+      outwards = new Map(layout.nodes.flatMap(({ id, outwards: angle }) => (angle === undefined ? [] : [[id, angle] as const])));
       graph.add([...boxes, ...nodes]);
       canvas.fit();
     },
@@ -169,7 +182,11 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
   const isPart = (target: SingularElementArgument) => !target.hasClass('host');
   graph.on('mouseover', 'node, edge', ({ target }) => isPart(target) && actions.point(target.id()));
   graph.on('mouseout', 'node, edge', () => document.activeElement !== stage && actions.point(undefined));
-  graph.on('tap', 'node, edge', ({ target }) => isPart(target) && actions.choose(target.id()));
+  graph.on('tap', 'edge', ({ target }) => actions.choose(target.id()));
+  // What a double click opens is chosen by a click that no second one follows.
+  graph.on('tap', 'node', ({ target }) => isPart(target) && !actions.opens(target.id()) && actions.choose(target.id()));
+  graph.on('onetap', 'node', ({ target }) => isPart(target) && actions.opens(target.id()) && actions.choose(target.id()));
+  graph.on('dbltap', 'node', ({ target }) => isPart(target) && actions.opens(target.id()) && actions.open(target.id()));
   graph.on('pan zoom drag', () => actions.moved());
   stage.addEventListener(
     'wheel',
@@ -201,6 +218,36 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
   return canvas;
 }
 
-function sameEdge(a: DrawnEdge, b: DrawnEdge): boolean {
-  return (['colour', 'width', 'strength', 'order', 'label'] as const).every((name) => a[name] === b[name]);
+function sameEdge(a: DrawnEdge & Partial<Route>, b: DrawnEdge): boolean {
+  const { weight, distance } = b.route ?? {};
+  return (
+    a.weight === weight &&
+    a.distance === distance &&
+    (['colour', 'width', 'strength', 'order', 'label'] as const).every((name) => a[name] === b[name])
+  );
+}
+
+/** `outwards`: the angle of its source on the circle; from there to itself, it turns to the middle. */
+function edgeElement({ route, ...edge }: DrawnEdge, outwards: number | undefined): ElementDefinition {
+  const isInward = outwards !== undefined && edge.source === edge.target;
+  // Cytoscape.js counts the angle of a loop from the top.
+  const loop = isInward ? { loop: outwards + 1.5 * Math.PI } : {};
+  return { data: { ...edge, ...route, ...loop }, classes: route ? 'routed' : isInward ? 'inward' : '' };
+}
+
+/** So many names beside each other leave no room for lines of text. */
+const kMostUpright = 16;
+const kBesideNode = 13;
+
+/** A name outside of the circle, turned as its line from the middle where there are many; no name is upside down. */
+function outsideLabel(name: string, angle: number, count: number) {
+  const label = shortened(name);
+  const half = measureText(label, `${kOutsideSize}px ${kGraphFont}`) / 2;
+  if (count <= kMostUpright) {
+    const away = { x: Math.cos(angle), y: Math.sin(angle) };
+    return { label, turn: 0, labelX: away.x * (kBesideNode + half), labelY: away.y * (kBesideNode + kOutsideSize) };
+  }
+  const away = kBesideNode + half;
+  const isLeft = Math.cos(angle) < -1e-9;
+  return { label, turn: angle + (isLeft ? Math.PI : 0), labelX: away * Math.cos(angle), labelY: away * Math.sin(angle) };
 }

@@ -3,7 +3,7 @@
 
 import type { Line } from '../describe';
 import type { Filter } from '../filter';
-import type { EdgesBy, GraphEdge, GraphLayout, GraphNode } from '../graph';
+import type { EdgesBy, GraphEdge, GraphLayout, GraphNode, HostChoice } from '../graph';
 import type { View } from '../page';
 import type { Wanted } from '../state';
 import type { ShownEdges } from './graph_words';
@@ -15,7 +15,7 @@ export interface GraphKind {
   readonly byNames: Readonly<Record<EdgesBy, string>>;
   /** How the shapes are read, and what else is to be known. */
   readonly reading: string;
-  layout(opened: ReadonlySet<string>): GraphLayout;
+  layout(choice: HostChoice): GraphLayout;
   edges(view: View, layout: GraphLayout, by: EdgesBy): ShownEdges;
   /** Nodes that the filter chooses. */
   chosen(filter: Filter, layout: GraphLayout): string[];

@@ -3,7 +3,8 @@
 
 import { download, downloadSvg } from '../download';
 import { button, element, section } from '../dom';
-import { kEdgesBy, type EdgesBy, type GraphEdge } from '../graph';
+import { hostNode, kEdgesBy, type EdgesBy, type GraphEdge } from '../graph';
+import { routesOf } from '../graph_circle';
 import { slotsOf } from '../name_colours';
 import { categoryColour, colourAt, css } from '../palette';
 import type { Context, Panel, Update, View } from '../page';
@@ -12,20 +13,22 @@ import { darkScheme, theme } from '../theme';
 import { formatShortValue } from '../words';
 import { makeCard } from './card';
 import { makeGraphCanvas, type DrawnEdge } from './graph_canvas';
+import { hostsChosen, makeHostControl } from './graph_hosts';
 import type { GraphKind } from './graph_kind';
 import { describeEdges, describePart, makeEdgeTable, type ShownEdges } from './graph_words';
 import { nameKeys } from './name_legend';
 
 /** With more edges, none has its number written on it. */
 const kMostNumbers = 12;
-/** With more edges, all are thin and small ones faint. */
+/** With more edges, all are thin and small ones faint; of those that pass through a circle, with fewer. */
 const kMostStrong = 300;
+const kMostStrongInCircle = 60;
 
 export function makeGraphPanel(context: Context, update: Update, kind: GraphKind): Panel {
   const { tooltip, choices } = context;
-  const opened = new Set<string>();
   let by: EdgesBy = 'transport';
-  let layout = kind.layout(opened);
+  const hosts = makeHostControl(kind.id, context.data, () => place());
+  let layout = kind.layout(hosts.choice());
   let view: View | undefined;
   const none = { edges: [], hidden: 0, hiddenValue: 0, arrows: 0, total: 0 };
   let edges: ShownEdges = { ...none, by, measure: 'bytes' };
@@ -37,7 +40,7 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
     role: 'application',
     'aria-label':
       `${kind.title}: left and right move between nodes, up and down between their edges, ` +
-      'Enter shows only that',
+      'Enter shows only that, or opens a host; o opens or closes the host',
     'data-testid': `${kind.id}-canvas`,
   });
   const announced = element('div', { class: 'offscreen', 'aria-live': 'polite' });
@@ -56,6 +59,7 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
     'div',
     { class: 'tools' },
     element('label', { class: 'check' }, 'One edge for each', bySelect),
+    hosts.root,
     button('+', { 'aria-label': `Zoom in the ${kind.title.toLowerCase()}` }, () => canvas.zoomBy(1.3)),
     button('−', { 'aria-label': `Zoom out of the ${kind.title.toLowerCase()}` }, () => canvas.zoomBy(1 / 1.3)),
     button('Fit', { 'data-testid': `${kind.id}-fit` }, () => canvas.fit()),
@@ -75,6 +79,8 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
   const canvas = makeGraphCanvas(stage, {
     point: (id) => point(id),
     choose: (id) => choose(id),
+    opens: (id) => hostAt(id) !== undefined,
+    open: (id) => toggleHost(id),
     moved: () => tooltip.hide(),
   });
 
@@ -93,7 +99,7 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
       most === least ? 1 : Math.log(value / least) / Math.log(most / least);
     const colours = new Map([...slots[by]].map(([name, slot]) => [name, css(categoryColour(theme(), slot))]));
     const few = values.length <= kMostNumbers;
-    const many = values.length > kMostStrong;
+    const many = values.length > (layout.circle ? kMostStrongInCircle : kMostStrong);
     const drawn = ({ id, source, target, name, value }: GraphEdge): DrawnEdge => {
       const part = share(value);
       return {
@@ -107,12 +113,18 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
         label: few ? formatShortValue(edges.measure, value) : '',
       };
     };
-    canvas.draw(edges.edges.map(drawn));
+    const routes = routesOf(edges.edges, layout);
+    canvas.draw(
+      edges.edges.map((edge) => {
+        const route = routes.get(edge.id);
+        return { ...drawn(edge), ...(route && { route }) };
+      }),
+    );
     mark();
   };
 
   const mark = () => {
-    canvas.mark(cursor, view ? kind.chosen(view.filter, layout) : []);
+    canvas.mark(cursor, view ? [...kind.chosen(view.filter, layout), ...hostsChosen(view.filter, layout)] : []);
   };
 
   const showLegend = () => {
@@ -136,9 +148,7 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
     edges = kind.edges(next, layout, by);
     stage.dataset['total'] = String(edges.total);
     stage.dataset['edges'] = String(edges.edges.length);
-    const closed =
-      layout.closed.size > 0 ? ' Each host is one node; click it to see its processes.' : '';
-    said.textContent = describeEdges(edges) + closed;
+    said.textContent = [describeEdges(edges), hosts.describe()].join(' ').trim();
     drawEdges();
     showLegend();
     listEdges();
@@ -149,7 +159,7 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
   const choose = (id: string) => {
     const node = layout.nodes.find((candidate) => candidate.id === id);
     if (node?.kind === 'closed') {
-      open(layout.hostOf(id));
+      update((state) => toggled(state, { host: layout.hostOf(id) }));
     } else if (node) {
       const wanted = kind.choice(node);
       if (wanted) update((state) => toggled(state, wanted));
@@ -161,14 +171,28 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
     }
   };
 
-  const open = (host: string) => {
-    opened.add(host);
-    layout = kind.layout(opened);
+  const place = () => {
+    layout = kind.layout(hosts.choice());
     cursor = undefined;
     tooltip.hide();
     canvas.place(layout);
     if (view) show(view);
   };
+  /** The host that the node is, or is in, where a host is one node. */
+  const hostAt = (id: string): string | undefined => {
+    const node = layout.nodes.find((candidate) => candidate.id === id);
+    if (!layout.circle || !node) return undefined;
+    return node.kind === 'closed' ? layout.hostOf(id) : (node.host ?? undefined);
+  };
+  /** Opens it, or closes it; the cursor stays in it. */
+  const toggleHost = (id: string) => {
+    const host = hostAt(id);
+    if (host === undefined) return;
+    hosts.toggle(host);
+    const first = layout.nodes.find((node) => node.id === hostNode(host) || node.host === host);
+    if (first && document.activeElement === stage) reach(first.id);
+  };
+  const isClosed = (id: string) => layout.nodes.some((node) => node.id === id && node.kind === 'closed');
 
   const point = (id: string | undefined, speak = false) => {
     // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
@@ -215,7 +239,12 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
     ArrowLeft: () => nextNode(-1),
     ArrowDown: () => nextEdge(1),
     ArrowUp: () => nextEdge(-1),
-    Enter: () => cursor !== undefined && choose(cursor),
+    Enter: () => {
+      if (cursor === undefined) return;
+      if (isClosed(cursor)) toggleHost(cursor);
+      else choose(cursor);
+    },
+    o: () => cursor !== undefined && toggleHost(cursor),
     p: () => {
       tooltip.pin(stage);
       tooltip.enter();

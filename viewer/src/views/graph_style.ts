@@ -4,6 +4,10 @@ import type { StylesheetJson } from 'cytoscape';
 
 import { categoryColour, css, kCard, kInk, kLine, layerColour, mixed, type Theme } from '../palette';
 
+export const kGraphFont = 'system-ui, sans-serif';
+/** Of names outside of the circle. */
+export const kOutsideSize = 12;
+
 export function graphStyle(theme: Theme): StylesheetJson {
   const ink = css(kInk[theme]);
   const card = css(kCard[theme]);
@@ -16,7 +20,7 @@ export function graphStyle(theme: Theme): StylesheetJson {
         label: 'data(label)',
         color: ink,
         'font-size': 13,
-        'font-family': 'system-ui, sans-serif',
+        'font-family': kGraphFont,
         'text-valign': 'center',
         'text-halign': 'center',
         'min-zoomed-font-size': 6,
@@ -38,12 +42,17 @@ export function graphStyle(theme: Theme): StylesheetJson {
         'text-valign': 'top',
         'text-margin-y': -4,
         'font-weight': 600,
+        'text-background-color': card,
+        'text-background-opacity': 0.85,
+        'text-background-padding': '1px',
         padding: '18px',
+        // Edges, which lie under it, can be pointed at.
+        events: 'no',
       },
     },
     {
       selector: 'node.closed',
-      style: { shape: 'round-rectangle', width: 110, height: 40 },
+      style: { width: 15, height: 15, 'background-color': css(layerColour(theme, 1)) },
     },
     { selector: 'node.unknown', style: { shape: 'round-diamond', width: 64, height: 46 } },
     {
@@ -77,6 +86,17 @@ export function graphStyle(theme: Theme): StylesheetJson {
       },
     },
     { selector: 'node.memory', style: { shape: 'round-diamond', width: 40, height: 34 } },
+    {
+      selector: 'node.outside',
+      style: {
+        'text-margin-x': 'data(labelX)' as unknown as number,
+        'text-margin-y': 'data(labelY)' as unknown as number,
+        'text-rotation': 'data(turn)' as unknown as number,
+        'text-valign': 'center',
+        'font-size': kOutsideSize,
+      },
+    },
+    { selector: 'node.unknown.outside', style: { width: 20, height: 20 } },
     { selector: 'node.idle', style: { opacity: 0.55 } },
     {
       selector: 'edge',
@@ -87,6 +107,8 @@ export function graphStyle(theme: Theme): StylesheetJson {
         'target-arrow-shape': 'triangle',
         'arrow-scale': 0.9,
         'curve-style': 'bezier',
+        // Under all nodes, and so under their names, also of those in the boxes of hosts.
+        'z-compound-depth': 'bottom',
         'control-point-step-size': 26,
         'loop-direction': '-45deg',
         'loop-sweep': '50deg',
@@ -101,6 +123,17 @@ export function graphStyle(theme: Theme): StylesheetJson {
         'text-background-padding': '1px',
       },
     },
+    {
+      selector: 'edge.routed',
+      style: {
+        'curve-style': 'unbundled-bezier',
+        'edge-distances': 'node-position',
+        'control-point-weights': 'data(weight)' as unknown as number,
+        'control-point-distances': 'data(distance)' as unknown as number,
+        'arrow-scale': 0.6,
+      },
+    },
+    { selector: 'edge.inward', style: { 'loop-direction': 'data(loop)' as unknown as string, 'control-point-step-size': 20 } },
     {
       selector: 'node.chosen',
       style: { 'border-width': 4, 'border-color': accent },

@@ -3,10 +3,10 @@
 import type { Core, EdgeSingular, NodeSingular, Position } from 'cytoscape';
 
 import type { Rgb } from '../palette';
+import { kGraphFont } from './graph_style';
 import { attributes, escaped, short, svgText, type Values } from './svg_drawing';
 
 const kMargin = 24;
-const kFamily = 'system-ui, sans-serif';
 const kLineHeight = 1.2;
 
 export function graphSvg(graph: Core, background: Rgb): string {
@@ -60,7 +60,8 @@ function nodeLabel(node: NodeSingular): string {
   const half = node.height() / 2 + node.numericStyle('padding');
   const size = node.numericStyle('font-size');
   const side = { top: -half - size / 2, bottom: half + size / 2 }[node.style('text-valign') as string] ?? 0;
-  return label(node, { x, y: y + side + node.numericStyle('text-margin-y') });
+  const place = { x: x + node.numericStyle('text-margin-x'), y: y + side + node.numericStyle('text-margin-y') };
+  return label(node, place, node.hasClass('outside') ? Number(node.data('turn')) : 0);
 }
 
 // ---- edges ----
@@ -100,7 +101,7 @@ function edgeLabel(edge: EdgeSingular): string {
 }
 
 /** Centred, line by line, on a ground that keeps it readable. */
-function label(part: NodeSingular | EdgeSingular, { x, y }: Position): string {
+function label(part: NodeSingular | EdgeSingular, { x, y }: Position, turn = 0): string {
   const text = String(part.style('label') ?? '');
   if (text === '') return '';
   const size = part.numericStyle('font-size');
@@ -109,13 +110,14 @@ function label(part: NodeSingular | EdgeSingular, { x, y }: Position): string {
   const hasGround = part.numericStyle('text-background-opacity') > 0;
   const look = {
     fill: part.style('color') as string,
-    style: `font: ${part.style('font-weight')} ${short(size)}px ${kFamily}`,
+    style: `font: ${part.style('font-weight')} ${short(size)}px ${kGraphFont}`,
     'text-anchor': 'middle',
     'dominant-baseline': 'central',
     // The ground is drawn as a wide outline, under the letters.
     stroke: hasGround ? (part.style('text-background-color') as string) : undefined,
     'stroke-width': hasGround ? 3 : undefined,
     'paint-order': hasGround ? 'stroke' : undefined,
+    transform: turn === 0 ? undefined : `rotate(${[(turn * 180) / Math.PI, x, y].map(short).join(' ')})`,
   };
   const spans = lines.map((line, i) => `<tspan${attributes({ x, y: first + i * kLineHeight * size })}>${escaped(line)}</tspan>`);
   return `<text${attributes(look)}>${spans.join('')}</text>`;

@@ -46,7 +46,7 @@ export function makeProcessGraph({ data, columns }: Context): GraphKind {
     title: 'Process graph',
     byNames: { transport: 'UCT transport', operation: 'UCT operation', pair: 'pair of processes' },
     reading: '',
-    layout: (opened) => makeLayout(data, hasUnknown, opened),
+    layout: (choice) => makeLayout(data, hasUnknown, choice),
     edges(view, layout, by) {
       const measure = edgeMeasure(by, view.measure);
       const made = makeEdges(view.columns, view.selection, layout, by, {

@@ -52,6 +52,7 @@ const kKeys: readonly (readonly [string, readonly (readonly [string, string])[]]
       ['← →', 'previous or next node'],
       ['↑ ↓', 'its edges, by falling value'],
       ['Enter', 'show only this node or edge, or all again; open a host'],
+      ['o, double click', 'open a host, or close it, where hosts are single nodes'],
       ['+ −', 'zoom in, out'],
       ['0', 'fit all'],
     ],
