@@ -122,6 +122,15 @@ async function checkPointer(page, hosts) {
   await addressHas(page, new RegExp(`host=${hosts[9]}(&|$)`), 'a click chooses the host');
   await page.mouse.click(...(await placeOf(`host ${hosts[9]}`)));
   await addressLacks(page, /host=/, 'and gives it back');
+  // What is above the graph may push it away, without a scroll.
+  await page.evaluate(() => {
+    document.documentElement.style.overflowAnchor = 'none';
+    document.querySelector('main').style.paddingTop = '73px';
+  });
+  await page.mouse.click(...(await placeOf(`host ${hosts[3]}`)));
+  await addressHas(page, new RegExp(`host=${hosts[3]}(&|$)`), 'the pointer points where the graph now is');
+  await page.mouse.click(...(await placeOf(`host ${hosts[3]}`)));
+  await addressLacks(page, /host=/);
   // Over BiDi two clicks of a busy machine may lie too far apart to be one double click.
   if (kBrowser === 'firefox') return;
   const nodes = async () => (await drawnIn(page)).nodes;

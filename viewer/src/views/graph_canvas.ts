@@ -200,6 +200,14 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
     },
     { passive: false },
   );
+  // Cytoscape.js remembers where it is, and does not hear of what pushes it away.
+  let known = { left: 0, top: 0 };
+  const findStage = () => {
+    const { left, top } = stage.getBoundingClientRect();
+    if (left !== known.left || top !== known.top) graph.resize();
+    known = { left, top };
+  };
+  for (const name of ['pointermove', 'pointerdown'] as const) stage.addEventListener(name, findStage, { capture: true });
   darkScheme.addEventListener('change', () => graph.style(graphStyle(theme())));
   let width = 0;
   new ResizeObserver(() => {
