@@ -33,7 +33,7 @@ describe('the circle', () => {
       const rooms = Array.from({ length: 1 + Math.floor(random() * 90) }, () => 20 + 200 * random() ** 4);
       const { radius, angles } = circleOf(rooms);
       angles.forEach((angle, i) => {
-        const before = i === 0 ? -Math.PI / 2 - rooms[0]! * 0 : angles[i - 1]!;
+        const before = i === 0 ? -Math.PI / 2 : angles[i - 1]!;
         const needed = i === 0 ? rooms[0]! / 2 : (rooms[i - 1]! + rooms[i]!) / 2;
         expect((angle - before) * radius).toBeGreaterThanOrEqual(needed - 1e-6);
       });
