@@ -16,6 +16,7 @@
 #include "log-merger/page-data/cells_json.hpp"
 #include "log-merger/page-data/chosen_rows.hpp"
 #include "log-merger/page-data/packed_slabs.hpp"
+#include "log-merger/page-data/page_call_sites.hpp"
 #include "log-merger/page-data/page_choice.hpp"
 #include "log-merger/page-data/page_details.hpp"
 #include "log-merger/page-data/page_devices.hpp"
@@ -229,6 +230,8 @@ ordered_json page_data(const RowSource& source, const PageOptions& options) {
           {"packed", pack(tables)},
           {"findings", page_findings_json(source, options.folder)},
           {"protocols", page_protocols_json(source)},
+          {"call_sites", page_call_sites_json(source)},
+          {"delays", page_delays_json(run)},
           {"comparison", options.comparison},
           {"served", options.served},
           {"folder", options.folder}};

@@ -10,7 +10,8 @@ import zlib
 from harness import BUILD_ROOT, SKIPPED, Skip, check, check_equal, need, run
 
 # Where the page was built, with the packages that drive the browser.
-PAGE_TEST = BUILD_ROOT / "viewer" / "npm" / "tests" / "page.mjs"
+PAGE_TESTS = BUILD_ROOT / "viewer" / "npm" / "tests"
+PAGE_TEST = PAGE_TESTS / "page.mjs"
 BROWSER_TIMEOUT_S = 150
 
 
@@ -62,8 +63,8 @@ def packed_rows(packed, table):
     raise AssertionError(f"there is no {table}")
 
 
-def in_browser(*options):
-    result = run([need("node"), PAGE_TEST, *options], timeout=BROWSER_TIMEOUT_S)
+def in_browser(*options, script=PAGE_TEST):
+    result = run([need("node"), script, *options], timeout=BROWSER_TIMEOUT_S)
     if result.status == SKIPPED:
         raise Skip((result.stderr or result.stdout).strip())
     check(result.status == 0, f"the page is wrong: {result}")

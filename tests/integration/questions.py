@@ -18,7 +18,7 @@ ACTIONS = {
     "type": r"Type `(?P<value>[^`]+)`\.",
     "choose": r"Choose \*\*(?P<name>[^*]+)\*\*: `(?P<value>[^`]+)`\.",
 }
-UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,12 @@ def bytes_text(count):
         return f"{count} B"
     power = min(4, (count.bit_length() - 1) // 10)
     return f"{count / 1024**power:.1f} {('KiB', 'MiB', 'GiB', 'TiB')[power - 1]}"
+
+
+def byte_count(text):
+    """Of "8.0 MiB", or "8.00 MiB" as the page has it; other texts as they are."""
+    found = re.fullmatch(r"([\d.]+) (B|[KMGT]iB)", text)
+    return float(found[1]) * 1024 ** "BKMGT".index(found[2][0]) if found else text
 
 
 def nanoseconds(text):

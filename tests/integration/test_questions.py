@@ -9,9 +9,9 @@ import re
 
 from harness import SOURCE_ROOT, Failure, check, check_equal, run_test, run_well, scratch, TOOL
 from mpi_jobs import MPIS
-from page import in_browser
+from page import PAGE_TESTS, in_browser
 from question_runs import RUNS
-from questions import READERS, ask, nanoseconds, read_questions, table
+from questions import READERS, ask, byte_count, filled, nanoseconds, read_questions, table
 
 # Of numbers with one digit after the point; medians are told within 1/64.
 ROUNDING = 0.01
@@ -29,7 +29,7 @@ def read_fabric(outputs):
     if not answer["met"]:
         rows = table(outputs[0], "Pairs that did not do as expected")
         check({row["source host"] != row["destination host"] for row in rows} == {True}, f"pairs of one host: {rows}")
-        answer["transports"] = sorted({row["transport"] for row in rows})
+        answer["transports"] = tuple(sorted({row["transport"] for row in rows}))
     return answer
 
 
@@ -49,18 +49,15 @@ def read_settings(outputs):
 
 
 def read_protocols(outputs):
-    return {row["protocol"]: (int(row["messages"]), nanoseconds(row["median latency"])) for row in table(outputs[0], "By protocol")}
+    rows = [(row["protocol"], row) for row in table(outputs[0], "By protocol")]
+    rows += [(f"{row['protocol']} within {row['within']}", row) for row in table(outputs[0], "By protocol and size")]
+    return {name: (int(row["messages"]), nanoseconds(row["median latency"])) for name, row in rows}
 
 
 def read_switch(outputs):
     rows = table(outputs[0], "By protocol and size")
-    largest = lambda prefix, choose: choose((row for row in rows if row["protocol"].startswith(prefix)), key=lambda row: size_of(row["from"]))["from"]
-    return largest("eager", max), largest("rndv", min)
-
-
-def size_of(text):
-    number, unit = text.split(" ")
-    return float(number) * {"B": 1, "KiB": 2**10, "MiB": 2**20}[unit]
+    sizes = {kind: [row["from"] for row in rows if row["protocol"].startswith(kind)] for kind in ("eager", "rndv")}
+    return max(sizes["eager"], key=byte_count), min(sizes["rndv"], key=byte_count)
 
 
 PIECES = re.compile(r"(?P<count>[\d,]+) [x×] (?P<op>\S+) over (?P<way>\S+/\S+?),")
@@ -95,7 +92,7 @@ def read_late(outputs):
 def read_pairs(outputs):
     rows = table(outputs[0], "By rank pair")
     most = rows[0]["payload"]
-    return {(row["source"], row["destination"]): (row["messages"], row["payload"]) for row in rows if row["payload"] == most}
+    return {(row["source"], row["destination"]): (row["messages"], byte_count(row["payload"])) for row in rows if row["payload"] == most}
 
 
 def read_changes(outputs):
@@ -126,9 +123,12 @@ def same_shares(found, truth):
 
 
 def same_protocols(found, truth):
+    """The page has no sums over what is within a process, a host, or the network."""
+    kinds = {" within " in name for name in found}
     if all(name.endswith("/") for name in truth):
         (begin, (count, _, _)), = truth.items()
-        return bool(found) and all(name.startswith(begin) for name in found) and sum(n for n, _ in found.values()) == count
+        return all(name.startswith(begin) for name in found) and sum(n for n, _ in found.values()) == count * len(kinds)
+    truth = {name: values for name, values in truth.items() if (" within " in name) in kinds}
     return found.keys() == truth.keys() and all(
         found[name][0] == count and (1 - MEDIAN_ERROR) * low <= found[name][1] <= (1 + MEDIAN_ERROR) * high
         for name, (count, low, high) in truth.items())
@@ -147,17 +147,32 @@ def same_message(found, truth):
     return False
 
 
+def same_switch(found, truth):
+    return tuple(map(byte_count, found)) == truth
+
+
 def same_late(found, truth):
     return found["late"] == truth["late"] and found["site"] in truth["sites"] and found["waiting"] in truth["waiting"]
+
+
+def with_counts(found):
+    return {pair: byte_count(payload) for pair, payload in found.items()}
+
+
+def same_pairs(found, truth):
+    """The page has room for the payload only."""
+    if all(isinstance(pair, tuple) for pair in found):
+        return found == truth
+    return with_counts(found) == {f"{src} → {dst}": payload for (src, dst), (_, payload) in truth.items()}
 
 
 def same_changes(found, truth):
     """Other numbers follow from these, as those of devices and operations, and times may change with the machine."""
     return (found["settings"] == truth["settings"] and bool(found["changes"]) == bool(truth["changes"])
-            and all(found["changes"].get(what) == values for what, values in truth["changes"].items()))
+            and all(tuple(map(byte_count, found["changes"].get(what, ()))) == values for what, values in truth["changes"].items()))
 
 
-SAME = {1: same_parts, 2: same_shares, 4: same_protocols, 6: same_message, 7: same_late, 9: same_changes}
+SAME = {1: same_parts, 2: same_shares, 4: same_protocols, 5: same_switch, 6: same_message, 7: same_late, 8: same_pairs, 9: same_changes}
 
 
 def judge(number, answers, runs):
@@ -216,6 +231,57 @@ def commands_answer(questions, mpi, numbers):
         print(f"ok   {number}. {questions[number].text}: {len(runs)} runs, {len(questions[number].commands)} commands", flush=True)
 
 
+def page_answers(questions, mpi, numbers):
+    """All pages are looked at by one browser."""
+    with scratch() as folder:
+        runs = {number: list(RUNS[number](folder / str(number), mpi)) for number in numbers}
+        plan = [task(questions[number], run, folder / f"{number}-{at}.html") for number in numbers for at, run in enumerate(runs[number])]
+        (folder / "plan.json").write_text(json.dumps(plan))
+        in_browser("--plan", folder / "plan.json", "--answers", folder / "answers.json", script=PAGE_TESTS / "questions.mjs")
+        answered = iter(json.loads((folder / "answers.json").read_text()))
+        for number in numbers:
+            found = [next(answered) for _ in runs[number]]
+            for one in found:
+                check_equal(one["clicks"], len(questions[number].clicks), f"clicks for question {number}")
+            answers = [with_tuples(one["answer"]) for one in found]
+            judge(number, answers, runs[number])
+            if number == 6:
+                for answer, run in zip(answers, runs[number]):
+                    check_same_costs(answer, run)
+            print(f"ok   {number}. {questions[number].text}: {len(found)} pages, {found[0]['clicks']} clicks", flush=True)
+
+
+def task(question, run, page):
+    before = ["--before", run.before.folder] if run.before else []
+    run_well([TOOL, "view", run.recording.folder, "-o", page, *before])
+    clicks = [{name: filled(text, run.words()) for name, text in click.items()} for click in question.clicks]
+    return {"number": question.number, "page": str(page), "clicks": clicks}
+
+
+def with_tuples(answer):
+    """As the commands' answers have them."""
+    if isinstance(answer, dict):
+        return {name: with_tuples(value) for name, value in answer.items()}
+    if isinstance(answer, list) and not all(isinstance(value, (list, dict)) for value in answer):
+        return tuple(answer)
+    return [with_tuples(value) for value in answer] if isinstance(answer, list) else answer
+
+
+def near(found_ns, expected_ns):
+    """By the digits that are shown."""
+    return abs(found_ns - expected_ns) <= max(50, ROUNDING * expected_ns)
+
+
+def check_same_costs(answer, run):
+    """The times of the pieces on the page are those of the command."""
+    told = run_well([TOOL, "messages", run.recording.folder, "--id", answer["id"]]).stdout
+    said = read_message(["", told])
+    check_equal(answer["pieces"], said["pieces"], "pieces of a message")
+    for shown, printed in zip(answer["costs"], said["costs"]):
+        same = shown == printed if None in (shown, printed) else near(nanoseconds(shown), nanoseconds(printed))
+        check(same, f"a piece takes {shown} on the page, and {printed} by the command:\n{told}")
+
+
 def main(part, mpi="", *numbers):
     questions = read_questions()
     check_equal(sorted(questions), list(range(1, 10)), "questions of the document")
@@ -224,6 +290,8 @@ def main(part, mpi="", *numbers):
         tutorials_agree(questions)
     elif part == "commands":
         commands_answer(questions, MPIS[mpi], wanted)
+    elif part == "page":
+        page_answers(questions, MPIS[mpi], wanted)
     else:
         raise Failure(f"there is no part {part}")
 

@@ -168,6 +168,28 @@ export interface ProtocolSize {
   per_second_bytes: number | null;
 }
 
+/** A line of the program that calls, and what its calls of one function cost on all ranks. */
+export interface CallSite {
+  /** null: it is not known, or none of the program. */
+  site: string | null;
+  mpi: string | null;
+  calls: number;
+  ns: number;
+  /** Of it, for other processes. */
+  waiting_ns: number;
+  ranks: number;
+}
+
+/** Waits that come from work of one process before calls of one place (docs/waits.md). */
+export interface Delay {
+  process: number;
+  mpi: string | null;
+  site: string | null;
+  waits: number;
+  direct_ns: number;
+  passed_on_ns: number;
+}
+
 /** What stands between the packed tables and a clock. */
 export interface TimeData {
   from_ns: number;
@@ -213,6 +235,9 @@ export interface RunData {
   waits: { kinds: string[]; unknown: string[] };
   findings: Finding[];
   protocols: ProtocolSize[];
+  /** The first ones, and how many there are besides. */
+  call_sites: { rows: CallSite[]; left_out: number };
+  delays: { rows: Delay[]; left_out: number; ns: number };
   /** With an earlier run; null: with none. */
   comparison: Comparison | null;
   /** The page comes from `uctrace view --serve`, which makes it of other spans, too. */

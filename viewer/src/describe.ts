@@ -306,6 +306,7 @@ function describePath(data: PageData, details: Details, row: number, start: numb
     const wire = of('wire_bytes');
     const first = instant(start, of('first_ns'));
     const last = instant(start, of('last_ns'));
+    const cost = first !== undefined && last !== undefined && last > first ? `, for ${formatDuration(last - first)}` : '';
     const when = [first, last].map((at) => (at === undefined ? '?' : formatInstant(at)));
     const memory = deviceWay(
       data,
@@ -323,7 +324,7 @@ function describePath(data: PageData, details: Details, row: number, start: numb
         `wire ${bytesText(wire)}`,
         `issued by ${of('issued_by') === 0 ? 'the source' : 'the destination'}`,
         of('exact') ? 'tied by id' : 'tied by content',
-        `${when[0]} to ${when[1]}${later}`,
+        `${when[0]} to ${when[1]}${later}${cost}`,
       ].join(', '),
     );
   }

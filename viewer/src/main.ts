@@ -9,6 +9,7 @@ import { checkTables } from './check_tables';
 import { makeColumns } from './columns';
 import { DataError, type Page, type RunData } from './data';
 import { element } from './dom';
+import { evidenceOf, withEvidence } from './evidence';
 import { filtersTime, select, totals } from './filter';
 import { loadTile } from './load_tile';
 import type { Context, Note, Panel, Update, View } from './page';
@@ -18,21 +19,23 @@ import { makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
 import { PanelShow, untilPainted } from './show_panels';
 import { makeOwnOperations } from './singles';
-import { differInTimelineAlone, fromHash, toHash } from './state';
+import { differInTimelineAlone, fromHash, kInitialState, toHash } from './state';
 import { makeTiledOperations } from './tiles';
 import { makeView } from './view';
+import { makeCallSites } from './views/call_sites';
+import { makeCardsPanel } from './views/cards_panel';
 import { makeComparison } from './views/comparison';
 import { makeContendersPanel } from './views/contenders_panel';
 import { makeDeviceGraph } from './views/device_graph';
 import { makeFilterBar } from './views/filter_bar';
-import { makeFindings } from './views/findings';
+import { linkFindings, makeFindings } from './views/findings';
 import { makeFunctionsPanel } from './views/functions_panel';
 import { makeGraphPanel } from './views/graph_panel';
 import { makeIdentities } from './views/identities';
 import { makeProtocols } from './views/protocols';
 import { makeMatrixPanel } from './views/matrix_panel';
 import { makeHeader } from './views/run_header';
-import { makeSectionBar } from './views/section_bar';
+import { goTo, makeSectionBar } from './views/section_bar';
 import { addShortcuts } from './views/shortcuts';
 import { makeProcessGraph } from './views/process_graph';
 import { makeMemoryPanel } from './views/memory_panel';
@@ -66,6 +69,7 @@ function makeContext({ data, tables }: Page): Context {
 interface Beginning {
   readonly main: HTMLElement;
   readonly bar: HTMLElement;
+  readonly findings: readonly HTMLElement[];
   readonly rest: HTMLElement;
 }
 
@@ -73,12 +77,13 @@ function showBeginning(root: HTMLElement, data: RunData): Beginning {
   document.title = `${data.run.command} – uctrace`;
   const bar = makeSectionBar([], () => {});
   const rest = element('p', { role: 'status' }, 'Reading the tables …');
-  const main = element('main', {}, ...makeFindings(data), ...makeComparison(data), rest);
+  const findings = makeFindings(data);
+  const main = element('main', {}, ...findings, ...makeComparison(data), rest);
   root.replaceChildren(makeHeader(data), bar, main);
-  return { main, bar, rest };
+  return { main, bar, findings, rest };
 }
 
-async function showPage(root: HTMLElement, { main, bar, rest }: Beginning, page: Page): Promise<void> {
+async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginning, page: Page): Promise<void> {
   const { data } = page;
   const context = makeContext(page);
   const { choices, axis } = context;
@@ -115,7 +120,8 @@ async function showPage(root: HTMLElement, { main, bar, rest }: Beginning, page:
       : [];
   const functions = makeFunctionsPanel(update);
   const contenders = makeContendersPanel(update);
-  const panels = [filters, matrix, timeline, graph, ...ofGpus, functions, contenders];
+  const cards = makeCardsPanel(update);
+  const panels = [filters, matrix, timeline, graph, ...ofGpus, functions, contenders, cards];
   const show = (changed: readonly Panel[]) => {
     shown = makeView(context, state, shown);
     panelShow.show(shown, changed);
@@ -131,6 +137,8 @@ async function showPage(root: HTMLElement, { main, bar, rest }: Beginning, page:
     graph.root,
     ...ofGpus.map(({ root }) => root),
     element('div', { class: 'halves' }, functions.root, contenders.root),
+    cards.root,
+    makeCallSites(data),
     makeProtocols(data),
     makeIdentities(data),
   );
@@ -151,6 +159,18 @@ async function showPage(root: HTMLElement, { main, bar, rest }: Beginning, page:
     context.tooltip.root,
     context.tooltip.dock,
   );
+  linkFindings(findings, data, (finding) => {
+    const evidence = evidenceOf(data, choices, finding);
+    const section = evidence && document.getElementById(evidence.section);
+    if (!section) return undefined;
+    return {
+      address: `#${toHash(withEvidence(kInitialState, evidence), data.run.id)}`,
+      follow: () => {
+        update((before) => withEvidence(before, evidence));
+        goTo(section, panelShow.reveal);
+      },
+    };
+  });
   const followAddress = () => {
     clearTimeout(later);
     state = fromHash(location.hash, choices, axis, data);

@@ -7,6 +7,8 @@ import {
   DataError,
   kDistances,
   kMemoryKinds,
+  type CallSite,
+  type Delay,
   type Devices,
   type Distance,
   type Finding,
@@ -175,6 +177,26 @@ const writtenData = record<WrittenData>({
       per_second_bytes: nullable(count),
     }),
   ),
+  call_sites: record<RunData['call_sites']>({
+    rows: list(
+      record<CallSite>({ site: nullable(text), mpi: nullable(text), calls: count, ns: count, waiting_ns: count, ranks: count }),
+    ),
+    left_out: count,
+  }),
+  delays: record<RunData['delays']>({
+    rows: list(
+      record<Delay>({
+        process: count,
+        mpi: nullable(text),
+        site: nullable(text),
+        waits: count,
+        direct_ns: count,
+        passed_on_ns: count,
+      }),
+    ),
+    left_out: count,
+    ns: count,
+  }),
   comparison: nullable(comparison),
   served: flag,
   folder: text,

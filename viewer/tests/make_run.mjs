@@ -5,6 +5,7 @@
 import { pathToFileURL } from 'node:url';
 
 import { gpuRoute, kNoDevices, makeGpuNode } from './make_gpus.mjs';
+import { makeSites } from './make_sites.mjs';
 import { kWaitNames, makeTime, timesOf } from './make_time.mjs';
 import { unpackTables } from './pack.mjs';
 
@@ -295,6 +296,7 @@ export function makeRun({ ranks, seed = 1, steps = 400, slabs = 256, limit = 150
         per_second_bytes: 1500000000,
       },
     ],
+    ...makeSites(ranks),
     comparison: makeComparison(ranks),
     served: false,
     folder: '',
@@ -375,7 +377,7 @@ function rowsOf(columns) {
 export function emptyRun() {
   const run = makeRun({ ranks: 1, steps: 1, limit: 0, slabs: 16 });
   const time = makeTime({ classes: [], cells: [], duration: 1, slabs: 16, limit: 0, processes: 0 });
-  return { ...run, processes: [], classes: [], cells: [], identities: [], notes: [], ...time };
+  return { ...run, processes: [], classes: [], cells: [], identities: [], notes: [], ...makeSites(0), ...time };
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -3,6 +3,13 @@
 import type { Finding, RunData } from '../data';
 import { button, element, section } from '../dom';
 
+/** The way to what shows a finding. */
+export interface FindingLink {
+  /** For another window, and to be copied. */
+  readonly address: string;
+  follow(): void;
+}
+
 /** Nothing where there is none. */
 export function makeFindings({ findings }: RunData): HTMLElement[] {
   if (findings.length === 0) return [];
@@ -32,8 +39,28 @@ function makeItem({ rule, finding, advice, command, doubts_records }: Finding): 
   return element(
     'li',
     { 'data-rule': rule, class: doubts_records && 'doubt' },
-    element('div', {}, finding),
+    element('div', { class: 'said' }, finding),
     element('div', { class: 'faint' }, `Try: ${advice}`),
     element('div', { class: 'faint' }, 'See: ', element('code', {}, command), ' ', copy),
   );
+}
+
+/** Makes links of the sentences of which the page shows more. */
+export function linkFindings(
+  sections: readonly HTMLElement[],
+  { findings }: RunData,
+  linkOf: (finding: Finding) => FindingLink | undefined,
+): void {
+  const said = sections.flatMap((section) => [...section.querySelectorAll<HTMLElement>('.findings .said')]);
+  said.forEach((place, at) => {
+    const link = linkOf(findings[at]!);
+    if (!link) return;
+    const anchor = element('a', { href: link.address, title: 'Go to what shows it' }, findings[at]!.finding);
+    anchor.addEventListener('click', (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      link.follow();
+    });
+    place.replaceChildren(anchor);
+  });
 }

@@ -19,7 +19,7 @@ export function makeHeader(data: RunData): HTMLElement {
   if (run.settings !== '') facts.push(['Settings', run.settings]);
   const header = element(
     'header',
-    {},
+    { id: 'head' },
     makeCommandLine(run.command),
     element(
       'dl',

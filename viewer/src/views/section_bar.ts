@@ -3,17 +3,23 @@
 
 import { button, element } from '../dom';
 
-/** `sections`: in the order of the page, each with a heading. `reveal`: makes one ready to take the focus. */
-export function makeSectionBar(sections: HTMLElement[], reveal: (section: Element) => void): HTMLElement {
+/** Makes a part of the page ready to take the focus. */
+export type Reveal = (section: Element) => void;
+
+/** Brings a part of the page into view. */
+export function goTo(section: HTMLElement, reveal: Reveal): void {
+  reveal(section);
+  section.scrollIntoView({ block: 'start' });
+  // So that Tab goes on from there.
+  section.tabIndex = -1;
+  section.focus({ preventScroll: true });
+}
+
+/** `sections`: in the order of the page, each with a heading. */
+export function makeSectionBar(sections: HTMLElement[], reveal: Reveal): HTMLElement {
   const buttons = sections.map((section) => {
     const heading = section.querySelector('h2');
-    return button(heading?.textContent ?? section.id, { 'data-section': section.id }, () => {
-      reveal(section);
-      section.scrollIntoView({ block: 'start' });
-      // So that Tab goes on from there.
-      section.tabIndex = -1;
-      section.focus({ preventScroll: true });
-    });
+    return button(heading?.textContent ?? section.id, { 'data-section': section.id }, () => goTo(section, reveal));
   });
   return element(
     'nav',

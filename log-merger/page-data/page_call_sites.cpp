@@ -1,0 +1,148 @@
+#include "log-merger/page-data/page_call_sites.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "log-merger/model/durations.hpp"
+#include "log-merger/model/wait_rows.hpp"
+#include "log-merger/summaries/call_parts.hpp"
+#include "log-merger/summaries/filter.hpp"
+#include "log-merger/summaries/traffic.hpp"
+
+namespace uctrace {
+namespace {
+
+using nlohmann::ordered_json;
+
+// Nobody reads more of them.
+constexpr std::size_t kMostRows = 500;
+
+struct SiteSum {
+  std::int32_t call_site = -1;  // into Run::call_sites
+  TextId function = kNoText;
+  std::uint64_t calls = 0, ns = 0, waiting_ns = 0;
+  std::set<std::uint32_t> processes;
+};
+
+class SiteSums {
+ public:
+  explicit SiteSums(const RowSource& source) : run_(source.run()) {
+    if (run_.calls_are_summed) {
+      for_each_row(source, Wanted<CallSum>::all(), [&](const CallSum& sum, std::size_t) {
+        add(sum.call_site, sum.function, sum.process,
+            {-1, kNoText, sum.calls, sum.part_ns, sum.part_waiting_ns, {}});
+      });
+    } else {
+      CallParts(source).for_each({&MpiCallRow::stack}, [&](const CallPart& part) {
+        add(call_site_at(run_, part.call.stack), part.call.function, part.call.process,
+            {-1, kNoText, part.counts ? 1U : 0U, part.ns, part.waiting_ns, {}});
+      });
+    }
+    for_each_operations(source, Filter(source, {}), [&](const Calls& calls) {
+      add(calls.call_site.value_or(-1), calls.function, calls.process,
+          {-1, kNoText, calls.calls, calls.ns, 0, {}});
+    });
+  }
+
+  std::vector<SiteSum> in_order() const {
+    std::vector<SiteSum> rows;
+    for (const auto& [key, sum] : sums_) {
+      SiteSum& row = rows.emplace_back(sum);
+      std::tie(row.call_site, row.function) = key;
+    }
+    std::stable_sort(rows.begin(), rows.end(), [](const SiteSum& a, const SiteSum& b) {
+      return std::pair(a.waiting_ns, a.ns) > std::pair(b.waiting_ns, b.ns);
+    });
+    return rows;
+  }
+
+ private:
+  void add(std::int32_t call_site, TextId function, std::uint32_t process, const SiteSum& more) {
+    SiteSum& sum = sums_[{call_site, function}];
+    sum.calls += more.calls;
+    sum.ns += more.ns;
+    sum.waiting_ns += more.waiting_ns;
+    sum.processes.insert(process);
+  }
+
+  const Run& run_;
+  std::map<std::pair<std::int32_t, TextId>, SiteSum> sums_;
+};
+
+ordered_json text_or_null(const Run& run, TextId text) {
+  return text == kNoText ? ordered_json(nullptr) : ordered_json(run.texts[text]);
+}
+
+ordered_json site_json(const Run& run, std::int32_t call_site) {
+  if (call_site < 0) return nullptr;
+  return text_or_null(run, run.call_sites[static_cast<std::size_t>(call_site)].label);
+}
+
+std::size_t left_out(std::size_t rows) { return rows - std::min(rows, kMostRows); }
+
+// Unsigned: a store may have any times.
+std::uint64_t length_of(const Delay& delay) {
+  return static_cast<std::uint64_t>(delay.direct_ns) +
+         static_cast<std::uint64_t>(delay.passed_on_ns);
+}
+
+// Stacks that lead to one call site are one place here. The longest first.
+std::vector<std::pair<std::int32_t, Delay>> delays_by_place(const Run& run) {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, Delay> places;
+  for (const Delay& delay : run.delays) {
+    const auto [place, fresh] =
+        places.try_emplace({delay.process, delay.function, call_site_at(run, delay.stack)}, delay);
+    if (fresh) continue;
+    place->second.waits += delay.waits;
+    add_ns(place->second.direct_ns, delay.direct_ns);
+    add_ns(place->second.passed_on_ns, delay.passed_on_ns);
+  }
+  std::vector<std::pair<std::int32_t, Delay>> rows;
+  for (const auto& [place, delay] : places) rows.emplace_back(std::get<2>(place), delay);
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+    return length_of(a.second) > length_of(b.second);
+  });
+  return rows;
+}
+
+}  // namespace
+
+ordered_json page_call_sites_json(const RowSource& source) {
+  const Run& run = source.run();
+  ordered_json rows = ordered_json::array();
+  const std::vector<SiteSum> sums = SiteSums(source).in_order();
+  for (const SiteSum& sum : sums) {
+    if (rows.size() == kMostRows) break;
+    rows.push_back({{"site", site_json(run, sum.call_site)},
+                    {"mpi", text_or_null(run, sum.function)},
+                    {"calls", sum.calls},
+                    {"ns", sum.ns},
+                    {"waiting_ns", sum.waiting_ns},
+                    {"ranks", sum.processes.size()}});
+  }
+  return {{"rows", std::move(rows)}, {"left_out", left_out(sums.size())}};
+}
+
+ordered_json page_delays_json(const Run& run) {
+  ordered_json rows = ordered_json::array();
+  std::uint64_t ns = 0;
+  const auto delays = delays_by_place(run);
+  for (const auto& [call_site, delay] : delays) {
+    ns += length_of(delay);
+    if (rows.size() == kMostRows) continue;
+    rows.push_back({{"process", delay.process},
+                    {"mpi", text_or_null(run, delay.function)},
+                    {"site", site_json(run, call_site)},
+                    {"waits", delay.waits},
+                    {"direct_ns", static_cast<std::uint64_t>(delay.direct_ns)},
+                    {"passed_on_ns", static_cast<std::uint64_t>(delay.passed_on_ns)}});
+  }
+  return {{"rows", std::move(rows)}, {"left_out", left_out(delays.size())}, {"ns", ns}};
+}
+
+}  // namespace uctrace
