@@ -173,7 +173,7 @@ def changes(folder, mpi):
     """Another transport; more data; and the same job again."""
 
     def network(name, size, transport):
-        return recorded(folder / name, mpi, "phases", "network", 12, f"{size},100", UCX_TLS=f"{transport},self", UCX_RNDV_THRESH="1m")
+        return recorded(folder / name, mpi, "phases", "network", 12, f"{size},3000", UCX_TLS=f"{transport},self", UCX_RNDV_THRESH="1m")
 
     before = network("before", 64 * KIB, "sysv")
     payload, double = 24 * 64 * KIB, 24 * 128 * KIB

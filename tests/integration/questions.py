@@ -88,7 +88,7 @@ def table(output, title):
     head, *rows = lines[at + 1 :]
     names, found = re.split(r" {2,}", head.strip()), []
     for row in rows:
-        if not row.strip() or row == "(none)":
+        if not row.strip() or re.fullmatch(r"\(none\)|\(\d+ more rows\)", row):
             break
         cells = re.split(r" {2,}", row.strip())
         check(len(cells) == len(names), f"{len(cells)} cells of {names}: {row}")

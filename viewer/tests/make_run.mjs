@@ -5,7 +5,7 @@
 import { pathToFileURL } from 'node:url';
 
 import { gpuRoute, kNoDevices, makeGpuNode } from './make_gpus.mjs';
-import { makeSites } from './make_sites.mjs';
+import { kFindings, makeSites } from './make_sites.mjs';
 import { kWaitNames, makeTime, timesOf } from './make_time.mjs';
 import { unpackTables } from './pack.mjs';
 
@@ -273,16 +273,7 @@ export function makeRun({ ranks, seed = 1, steps = 400, slabs = 256, limit = 150
       },
     ],
     notes: ['2 receives have no sender in the recording; their source is shown as unknown.'],
-    findings: [
-      {
-        rule: 'settings-differ',
-        finding: 'rank 1 has UCX_TLS=tcp<b>, all others none',
-        advice: 'set it for all',
-        command: 'uctrace info run --list settings',
-        share: 0,
-        doubts_records: false,
-      },
-    ],
+    findings: kFindings,
     protocols: [
       {
         protocol: 'rndv/get/zcopy',

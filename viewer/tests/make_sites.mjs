@@ -1,4 +1,13 @@
-// Invents what lines of a program cost, and who came late to which of them.
+// Invents what is said of the whole run: findings, what lines of a program cost, and who came late to which of them.
+
+const finding = (rule, text, command) => ({ rule, finding: text, advice: 'set it for all', command, share: 0, doubts_records: false });
+
+/** One that leads to the head of the page, one to the waits of a rank, and one to nothing. */
+export const kFindings = [
+  finding('settings-differ', 'rank 1 has UCX_TLS=tcp<b>, all others none', 'uctrace info run --list settings'),
+  finding('rank-makes-others-wait', 'Ranks waited 1 s for others, for rank 0', 'uctrace waits run --rank 0'),
+  finding('registration-is-long', 'Messages waited 1 s for registrations', 'uctrace report run --by registration'),
+];
 
 /** One line for each rank, with names that are markup elsewhere. */
 export function makeSites(ranks) {

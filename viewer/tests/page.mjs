@@ -30,7 +30,9 @@ import { emptyRun, makeRun, resolved, written } from './make_run.mjs';
 import { checkNameColours } from './name_colours.mjs';
 import { checkOverview } from './overview.mjs';
 import { checkContenders, checkSums, messagesOfPage, Report } from './report.mjs';
-import { checkComparison, checkFindings, checkSectionBar, checkSettings } from './sections.mjs';
+import {
+  checkCallSites, checkComparison, checkFindingLinks, checkFindings, checkSectionBar, checkSettings,
+} from './sections.mjs';
 import { writeSelections } from './selections.mjs';
 import { checkFolder, checkTiles } from './tiles.mjs';
 import { checkSmall, checkViews } from './views.mjs';
@@ -235,6 +237,8 @@ async function checkPage(report, listed) {
   assert.equal(await report.control('command').textContent(), data.run.command);
   await checkSettings(report);
   await checkFindings(report);
+  await checkFindingLinks(report);
+  await checkCallSites(report);
   await checkComparison(report);
   await checkSectionBar(report);
   if ((await report.control('matrix-table').count()) > 0) {

@@ -45,14 +45,14 @@ class Hand {
   async #click(name) {
     const places = this.#section ? [this.#page.locator(`#${this.#section}`), this.#page] : [this.#page];
     for (const place of places) {
-      const seen = [];
-      for (const one of await place.locator('button, a').all()) {
-        if ((await one.isVisible()) && (await one.textContent()).trim() === name) seen.push(one);
-      }
-      const [chosen, ...others] = seen;
-      if (!chosen) continue;
+      const all = place.locator('button, a');
+      const [chosen, ...others] = await all.evaluateAll(
+        (parts, words) => parts.flatMap((part, at) => (part.checkVisibility() && part.textContent.trim() === words ? [at] : [])),
+        name,
+      );
+      if (chosen === undefined) continue;
       assert.equal(others.length, 0, `${name} is to be seen more than once`);
-      await chosen.click();
+      await all.nth(chosen).click();
       // A part of the page that was led to has the focus.
       const section = await this.#page.evaluate(() => document.activeElement.closest('main > *')?.id);
       if (section) this.#section = section;

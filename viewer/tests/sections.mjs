@@ -1,7 +1,9 @@
-// The sections that filters do not change: findings, protocols by size, what changed since an earlier
+// The sections that filters do not change: findings, call sites, protocols by size, what changed since an earlier
 // run, and the bar that leads to all sections. Used by page.mjs.
 
 import assert from 'node:assert/strict';
+
+import { addressOf } from './browser.mjs';
 
 /** Findings are the first section, and what they and the table of protocols hold is shown as text. */
 export async function checkFindings({ page, data }) {
@@ -40,6 +42,69 @@ export async function checkSettings({ page, data: { run } }) {
   assert.equal(await lines.first().isVisible(), true, 'settings are opened');
   assert.deepEqual(await lines.allTextContents(), run.setting_lines);
   await settings.locator('summary').click();
+}
+
+const kNoFindingLinks = ['job-without-ucx', 'registration-is-long', 'transports-differ'];
+/** Only where GPUs are. */
+const kOfMemory = ['memory-mistaken', 'card-far-from-gpu'];
+
+/** A finding is a link to what shows it, where the filter is what the finding names. */
+export async function checkFindingLinks({ page, data }) {
+  let followed = 0;
+  for (const [at, { rule, command }] of data.findings.entries()) {
+    const link = page.getByTestId('findings').locator('li').nth(at).locator('.said a');
+    const leads = !kNoFindingLinks.includes(rule) && (data.devices.gpus.length > 0 || !kOfMemory.includes(rule));
+    assert.equal(await link.count(), Number(leads), `whether ${rule} is a link`);
+    if (!leads) continue;
+    await link.click();
+    const { height } = page.viewportSize();
+    const { id, top, bottom } = await page.evaluate(() => {
+      const { top, bottom } = document.activeElement.getBoundingClientRect();
+      return { id: document.activeElement.id, top, bottom };
+    });
+    assert.ok(id !== '' && bottom > 0 && top < height, `${rule} leads into view: ${id} at ${top}`);
+    const reached = new URLSearchParams(new URL(await addressOf(page)).hash.slice(1));
+    const named = new URLSearchParams((await link.getAttribute('href')).slice(1));
+    for (const [name, value] of named) assert.equal(reached.get(name), value, `${rule} chooses ${name}`);
+    const rank = /--rank (\S+)/.exec(command)?.[1];
+    const chosen = rank === undefined ? undefined : data.processes.findIndex(({ label }) => label === rank);
+    if (chosen !== undefined) {
+      assert.equal(reached.get('rank'), String(chosen));
+      assert.equal(await page.getByTestId('filter-rank').inputValue(), String(chosen), 'the filter shows it');
+      assert.equal(await page.getByTestId('matrix-of-waits').getAttribute('aria-pressed'), 'true');
+    }
+    ++followed;
+  }
+  if (followed > 0) await page.getByTestId('matrix-of-traffic').click();
+  const clear = page.getByTestId('filter-reset');
+  if (await clear.isEnabled()) await clear.click();
+  console.log(`ok   ${followed} findings lead to what shows them`);
+}
+
+/** What lines cost, and who comes late, stand in their tables as the data has them. */
+export async function checkCallSites({ page, data: { call_sites, delays, processes } }) {
+  const rowsOf = (name) =>
+    page
+      .getByTestId(name)
+      .locator('tbody tr')
+      .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.dataset.value ?? cell.textContent)));
+  const text = (value) => value ?? 'not known';
+  if (call_sites.rows.length > 0) {
+    assert.deepEqual(
+      await rowsOf('call-sites-table'),
+      call_sites.rows.map(({ site, mpi, ...numbers }) => [text(site), text(mpi), ...['calls', 'ns', 'waiting_ns', 'ranks'].map((name) => String(numbers[name]))]),
+    );
+  }
+  if (delays.rows.length > 0) {
+    assert.deepEqual(
+      (await rowsOf('delays-table')).map((row) => row.slice(0, 6)),
+      delays.rows.map(({ process, mpi, site, waits, direct_ns, passed_on_ns }) => [
+        ...[processes[process].label, text(mpi), text(site)],
+        ...[waits, direct_ns, passed_on_ns].map(String),
+      ]),
+    );
+  }
+  console.log(`ok   ${call_sites.rows.length} call sites, ${delays.rows.length} delays`);
 }
 
 /** Every number of the comparison stands in its table as text, and bars are in proportion. */
