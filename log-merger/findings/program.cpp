@@ -21,6 +21,12 @@ std::string label_of(const Run& run, std::uint32_t process) {
   return Labels(run).of_processes()[process];
 }
 
+// What a shell and an option take as it is.
+bool is_name(const std::string& text) {
+  constexpr auto kOfNames = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  return !text.empty() && text.find_first_not_of(kOfNames) == std::string::npos;
+}
+
 }  // namespace
 
 void many_tiny_messages(const Facts& facts, Found& found) {
@@ -46,7 +52,7 @@ void many_tiny_messages(const Facts& facts, Found& found) {
                              format_duration(tiny.ns)),
          .advice = "send together what goes to one rank: a longer buffer, a derived datatype, or a "
                    "collective operation",
-         .command = "report --by call-sites",
+         .command = "report --by call-sites" + (is_name(function) ? " --mpi " + function : ""),
          .evidence = {{"messages", tiny.messages},
                       {"bytes", tiny.bytes},
                       {"call_site", place},

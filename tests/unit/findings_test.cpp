@@ -102,6 +102,13 @@ std::string said(const Run& run, const std::string& rule) {
   return "";
 }
 
+std::string shown_by(const Run& run, const std::string& rule) {
+  for (const Finding& finding : all_of(run)) {
+    if (finding.rule == rule) return finding.command;
+  }
+  return "";
+}
+
 std::string advised(const Run& run, const std::string& rule) {
   for (const Finding& finding : all_of(run)) {
     if (finding.rule == rule) return finding.advice;
@@ -393,7 +400,7 @@ TEST_CASE("messages that wait until UCX has connected are told, each once") {
 }
 
 TEST_CASE("ten thousand tiny messages from one place are told") {
-  const auto run_of = [](int count, std::uint64_t bytes) {
+  const auto run_of = [](int count, std::uint64_t bytes, const char* function = "MPI_Isend") {
     Run run = quiet_run();
     CallSite site;
     site.label = run.texts.intern("solve (cg.c:42)");
@@ -404,13 +411,16 @@ TEST_CASE("ten thousand tiny messages from one place are told") {
     send(run, {.transport = "posix", .bytes = bytes, .count = count});
     for (Message& message : run.messages) {
       message.stack = 0;
-      message.mpi = run.texts.intern("MPI_Isend");
+      message.mpi = run.texts.intern(function);
     }
     return run;
   };
   const std::string what = said(run_of(10'000, 8), "many-tiny-messages");
   CHECK(has(what, "10000 messages below 256 B, 8 B on average"));
   CHECK(has(what, "MPI_Isend at solve (cg.c:42)"));
+  CHECK(shown_by(run_of(10'000, 8), "many-tiny-messages") ==
+        "report --by call-sites --mpi MPI_Isend");
+  CHECK(shown_by(run_of(10'000, 8, "x; rm y"), "many-tiny-messages") == "report --by call-sites");
   CHECK(said(run_of(9'999, 8), "many-tiny-messages").empty());
   CHECK(said(run_of(10'000, 256), "many-tiny-messages").empty());
 }
