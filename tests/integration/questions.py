@@ -16,7 +16,6 @@ ACTIONS = {
     "click": r"Click \*\*(?P<name>[^*]+)\*\*\.",
     "press": r"Press `(?P<value>[^`]+)`\.",
     "type": r"Type `(?P<value>[^`]+)`\.",
-    "choose": r"Choose \*\*(?P<name>[^*]+)\*\*: `(?P<value>[^`]+)`\.",
 }
 UNITS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
 

@@ -217,7 +217,7 @@ def raw_commands(question):
 
 def click_words(click):
     name, value = click.get("name"), click.get("value")
-    return {"click": f"**{name}**", "press": f"`{value}`", "type": f"`{value}`", "choose": f"**{name}**: `{value}`"}[click["action"]]
+    return {"click": f"**{name}**", "press": f"`{value}`", "type": f"`{value}`"}[click["action"]]
 
 
 def commands_answer(questions, mpi, numbers):

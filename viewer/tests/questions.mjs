@@ -33,7 +33,6 @@ class Hand {
     ++this.clicks;
     if (action === 'click') await this.#click(name);
     else if (action === 'press') await this.#page.keyboard.press(value);
-    else if (action === 'choose') await this.#page.getByLabel(name, { exact: true }).selectOption({ label: value });
     else if (action === 'type') {
       const focused = await this.#page.evaluate(() => document.activeElement instanceof HTMLInputElement);
       assert.ok(focused, 'nobody can type where no field has the focus');
