@@ -38,6 +38,9 @@ import { unpack, type Packed, type PackedColumn, type PackedTable } from './pack
 
 const place = record<Place>({ kind: oneOf<MemoryKind>(...kMemoryKinds), gpu: integer });
 
+/** A sum of times, which may be of any length where a log is damaged; exact up to 2^53. */
+const length = primitive<number>('a time', (v) => Number.isFinite(v) && (v as number) >= 0);
+
 const packed = record<Packed>({
   tables: list(
     record<PackedTable>({
@@ -179,7 +182,7 @@ const writtenData = record<WrittenData>({
   ),
   call_sites: record<RunData['call_sites']>({
     rows: list(
-      record<CallSite>({ site: nullable(text), mpi: nullable(text), calls: count, ns: count, waiting_ns: count, ranks: count }),
+      record<CallSite>({ site: nullable(text), mpi: nullable(text), calls: count, ns: length, waiting_ns: length, ranks: count }),
     ),
     left_out: count,
   }),
@@ -190,12 +193,12 @@ const writtenData = record<WrittenData>({
         mpi: nullable(text),
         site: nullable(text),
         waits: count,
-        direct_ns: count,
-        passed_on_ns: count,
+        direct_ns: length,
+        passed_on_ns: length,
       }),
     ),
     left_out: count,
-    ns: count,
+    ns: length,
   }),
   comparison: nullable(comparison),
   served: flag,

@@ -143,10 +143,15 @@ describe('bad data', () => {
 
   it('accepts good data', async () => expect(await broken(() => {})).toEqual(run));
 
+  it('accepts sums of times of any length, as those of a damaged log may be', async () =>
+    expect((await broken((d) => (d.call_sites.rows[0]!.ns = 2 ** 63))).call_sites.rows[0]!.ns).toBe(2 ** 63));
+
   it.each<[string, (data: WrittenData) => void]>([
     ['data.schema: expected 6, found 1', (d) => ((d.schema as number) = 1)],
     ['data.classes[0]: there is no GPU 3', (d) => (d.classes[0]!.src_memory!.gpu = 3)],
     ['data.steps[1].to.kind: expected unknown or host', (d) => (d.steps[1]!.to = { kind: 'x' as 'host', gpu: 0 })],
+    ['data.call_sites.rows[0].calls: expected a whole number', (d) => (d.call_sites.rows[0]!.calls = -1)],
+    ['data.delays.rows[1].direct_ns: expected a time', (d) => (d.delays.rows[1]!.direct_ns = -1)],
     ['data.classes[1].path: there is no step 99', (d) => (d.classes[1]!.path = [99])],
     [
       'data.run.command: expected text, found nothing',
