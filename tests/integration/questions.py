@@ -63,17 +63,17 @@ def filled(text, values):
 
 
 def ask(question, values, statuses=(0,)):
-    """The outputs of its commands. ID is the first message that an earlier one names."""
-    outputs = []
+    """The results of its commands. ID is the first message that an earlier one names."""
+    results = []
     for words in question.commands:
         check(words[0] == "uctrace", f"no command of uctrace: {words}")
         result = run([TOOL, *(filled(word, values) for word in words[1:])])
         check(result.status in statuses, f"question {question.number}: {result}")
-        outputs.append(result.stdout)
+        results.append(result)
         named = re.search(r"^#(\d+) ", result.stdout, re.MULTILINE)
         if named:
             values = {**values, "ID": named[1]}
-    return outputs
+    return results
 
 
 # --- tables that people read ---------------------------------------------------------------------

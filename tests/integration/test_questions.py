@@ -220,14 +220,22 @@ def click_words(click):
     return {"click": f"**{name}**", "press": f"`{value}`", "type": f"`{value}`"}[click["action"]]
 
 
+def answer_of(question, run):
+    # `check` exits with 1 where an expectation is not met.
+    results = ask(question, run.words(), (0, 1) if question.number == 1 else (0,))
+    answer = READ[question.number]([result.stdout for result in results])
+    if question.number == 1:
+        check_equal(results[0].status, 0 if answer["met"] else 1, "exit status")
+    return answer
+
+
 def commands_answer(questions, mpi, numbers):
     for number in numbers:
         with scratch() as folder:
             runs = list(RUNS[number](folder, mpi))
             check(len(runs) > 1, f"question {number} has no other run")
-            # `check` exits with 1 where an expectation is not met.
-            statuses = (0, 1) if number == 1 else (0,)
-            judge(number, [READ[number](ask(questions[number], run.words(), statuses)) for run in runs], runs)
+            answers = [answer_of(questions[number], run) for run in runs]
+            judge(number, answers, runs)
         print(f"ok   {number}. {questions[number].text}: {len(runs)} runs, {len(questions[number].commands)} commands", flush=True)
 
 
