@@ -120,7 +120,7 @@ class Top {
   // One table, with as many rows as the terminal has room for. Its size may change at any time.
   std::string picture(bool with_keys) const {
     live::TopOptions fitted = options_;
-    fitted.width = width_of_output(fitted.format, false);
+    fitted.width = width_of_output(fitted.format, command_.wide);
     struct winsize size {};
     const bool is_sized = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
     if (fitted.limit || !is_sized) return picture(fitted, with_keys);

@@ -170,22 +170,38 @@ std::size_t longest_page() {
   return test != nullptr ? std::strtoull(test, nullptr, 10) : 25 * kMegabyte;
 }
 
+// A page, and how many operations it has in detail, of how many.
+struct MadePage {
+  std::string html;
+  std::uint64_t embedded = 0, events = 0;
+};
+
+MadePage make_page(const RowSource& rows, const PageOptions& options) {
+  ordered_json data = page_data(rows, options);
+  MadePage page{.html = {}, .embedded = data["time"]["embedded"], .events = data["time"]["events"]};
+  page.html = insert_page_data(page_template(), std::move(data));
+  return page;
+}
+
 // With as many operations in detail as a page that is not too large has room for, where nobody said
-// how many. Sums are not cut: the page may still be too large, and then that is said.
+// how many. Sums are not cut: a page that is too large with these alone stays as it is.
 std::string fitting_page(const RowSource& rows, PageOptions options, bool is_limit_given) {
-  std::string html = page_of(rows, options);
-  const std::uint64_t asked = options.limit;
-  while (html.size() > longest_page() && !is_limit_given && options.limit > 0) {
-    options.limit = options.limit > asked / 8 ? options.limit / 2 : 0;
-    html = page_of(rows, options);
-  }
-  if (options.limit != asked) {
-    warn(fmt::format("the page has {} operations in detail instead of {}", options.limit, asked),
-         fmt::format("it would have more than {} MB; uctrace view --tiles -o DIR writes all of "
-                     "them, into files of their own",
-                     longest_page() / kMegabyte));
-  }
-  return html;
+  MadePage whole = make_page(rows, options);
+  const std::size_t most = longest_page();
+  if (whole.html.size() <= most || is_limit_given) return std::move(whole.html);
+  options.limit = 0;
+  MadePage fitting = make_page(rows, options);
+  if (fitting.html.size() > most) return std::move(whole.html);
+  // Operations take about as much room each: a little less than there is.
+  const double share = static_cast<double>(most - fitting.html.size()) /
+                       static_cast<double>(whole.html.size() - fitting.html.size());
+  options.limit = static_cast<std::uint64_t>(0.9 * share * static_cast<double>(whole.embedded));
+  if (MadePage page = make_page(rows, options); page.html.size() <= most) fitting = std::move(page);
+  warn(fmt::format("the page has {} of {} operations in detail", fitting.embedded, fitting.events),
+       fmt::format("with more it would be above {} MB; uctrace view --tiles -o DIR writes all of "
+                   "them, into files of their own, and --limit N says how many go into the page",
+                   most / kMegabyte));
+  return std::move(fitting.html);
 }
 
 void tell_long_page(const std::string& html) {

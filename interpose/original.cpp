@@ -22,11 +22,12 @@ const char* module_path(const void* address) {
   return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
 }
 
-// In this order, and the other way round below: whichever of two threads comes last sees the other.
 void OriginalBase::know_global(void* function) {
+  const Held guard(appending);
   global_.store(function, std::memory_order_release);
-  for_all_.store(function);
-  if (locals_.load() != 0) for_all_.store(nullptr);
+  if (locals_.load(std::memory_order_relaxed) == 0) {
+    for_all_.store(function, std::memory_order_release);
+  }
 }
 
 void* OriginalBase::find_local(const void* caller) const {
@@ -44,8 +45,8 @@ void OriginalBase::remember_local(const void* caller, const Local& local) {
   const std::uint32_t n = locals_.load(std::memory_order_relaxed);
   if (n < kMaxLocals && find_local(caller) == nullptr) {
     local_[n] = local;
-    locals_.store(n + 1);
-    for_all_.store(nullptr);
+    for_all_.store(nullptr, std::memory_order_relaxed);
+    locals_.store(n + 1, std::memory_order_release);
   }
 }
 

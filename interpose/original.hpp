@@ -4,7 +4,7 @@
 //
 // Use:   Original<decltype(&uct_ep_create)> original{"uct_ep_create"};   // constinit
 //        auto* next = original.get(__builtin_return_address(0));         // nullptr: nowhere
-// Cost: three loads after the first call; where callers are told apart, a few more.
+// Cost: two loads after the first call; where callers are told apart, a few more.
 #pragma once
 
 #include <atomic>

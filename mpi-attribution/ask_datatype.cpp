@@ -37,6 +37,8 @@ namespace {
 
 // Whether the calling thread is to say how large the datatype is.
 bool takes_place(KnownSize& place, Handle datatype) {
+  // A compare-and-exchange that fails would take the line from other threads, too.
+  if (__atomic_load_n(&place.datatype, __ATOMIC_RELAXED) != 0) return false;
   Handle none = 0;
   return __atomic_compare_exchange_n(&place.datatype, &none, datatype, false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <uct/api/uct.h>
 
+#include <atomic>
+
 #include "event-log/format/setting_names.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
@@ -44,11 +46,12 @@ bool is_kept(const Offer& offer) {
 
 void keep(const Offer& offer) {
   const Held held(offers_lock);
-  if (offer_count + 1 < kMostOffers) {
-    if (!is_kept(offer)) offers[offer_count++] = offer;
-  } else if (offer_count < kMostOffers) {
-    offers[offer_count++] = {SettingFrom::offered, "more=are not listed"};
-  }
+  if (offer_count == kMostOffers || is_kept(offer)) return;
+  const bool is_last = offer_count + 1 == kMostOffers;
+  offers[offer_count] =
+      is_last ? Offer{SettingFrom::system, "ucx_offers=more than are listed"} : offer;
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // a fork child may take over in between
+  ++offer_count;
 }
 
 void keep_device(const uct_tl_resource_desc_t& resource) {
@@ -59,6 +62,10 @@ void keep_device(const uct_tl_resource_desc_t& resource) {
 }
 
 void keep_component(const uct_component_attr_t& component) {
+  // One that only connects never has a memory domain.
+  const bool has_flags = (component.field_mask & UCT_COMPONENT_ATTR_FIELD_FLAGS) != 0;
+  const bool connects = has_flags && (component.flags & UCT_COMPONENT_FLAG_CM) != 0;
+  if (connects && component.md_resource_count == 0) return;
   Offer offer{SettingFrom::component, ""};
   snprintf(offer.text, sizeof offer.text, "%.*s=%u", UCT_COMPONENT_NAME_MAX, component.name,
            component.md_resource_count);
@@ -100,6 +107,7 @@ using namespace uctrace;
 UCTRACE_EXPORT ucs_status_t uct_md_query_tl_resources(uct_md_h domain,
                                                       uct_tl_resource_desc_t** resources,
                                                       unsigned* count) {
+  interpose::look_for_patched_ucx();
   const void* caller = __builtin_return_address(0);
   const ucs_status_t status = uct::original_resources.get(caller)(domain, resources, count);
   // How an unknown UCX lays such a list out is not known.
@@ -112,6 +120,7 @@ UCTRACE_EXPORT ucs_status_t uct_md_query_tl_resources(uct_md_h domain,
 
 UCTRACE_EXPORT ucs_status_t uct_component_query(uct_component_h component,
                                                 uct_component_attr_t* attributes) {
+  interpose::look_for_patched_ucx();
   const void* caller = __builtin_return_address(0);
   const ucs_status_t status = uct::original_component.get(caller)(component, attributes);
   constexpr std::uint64_t kAsked =

@@ -95,13 +95,14 @@ std::string graded(Grade grade, Colour colour) {
   return fmt::format("\033[{}m{}\033[0m", code, name);
 }
 
-void write_text(std::ostream& out, const std::vector<Finding>& shown, std::size_t hidden, Grade worst, Colour colour) {
+void write_text(std::ostream& out, const std::vector<Finding>& shown, std::size_t hidden,
+                Grade worst, Colour colour) {
   for (const Finding& finding : shown) {
     out << fmt::format("{} {:<8} {}\n", graded(finding.grade, colour), finding.subject,
-                             finding.found);
+                       finding.found);
     if (finding.grade == Grade::ok) continue;
-    out << fmt::format("{:18}why: {}\n{:18}fix: {}\n{:18}({})\n", "", finding.why, "",
-                             finding.fix, "", finding.id);
+    out << fmt::format("{:18}why: {}\n{:18}fix: {}\n{:18}({})\n", "", finding.why, "", finding.fix,
+                       "", finding.id);
   }
   if (hidden != 0) out << fmt::format("({} more rows)\n", hidden);
   const char* verdict = worst == Grade::ok        ? "ready to record"

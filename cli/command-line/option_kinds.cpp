@@ -21,7 +21,8 @@ CLI::Validator one_of(const std::string& option, const Words& names) {
             const std::string nearest = did_you_mean(name, names);
             throw Error({.what = fmt::format("{} {}", option, name),
                          .why = fmt::format("'{}' is not {}", name, joined(names)),
-                         .to_do = nearest.empty() ? "choose one of these" : nearest + " Else choose one of these"});
+                         .to_do = nearest.empty() ? "choose one of these"
+                                                  : nearest + " If not, choose one of these"});
           },
           ""};
 }

@@ -171,7 +171,8 @@ class Comparing {
     if (of("pair")) return diff_.same_ranks && a_.has_pairs && b_.has_pairs;
     if (of("transport") || of("device")) return a_.has_hops == b_.has_hops;
     const bool is_payload = of("function") && subject.measure == "payload";
-    if (of("protocol") || of("size") || is_payload) return a_.has_messages == b_.has_messages;
+    if (of("protocol") || of("size")) return a_.has_messages == b_.has_messages;
+    if (is_payload && a_.has_messages != b_.has_messages) return false;
     if (of("rank") && !diff_.same_ranks) return false;
     return of("run") || a_.has_calls == b_.has_calls;
   }

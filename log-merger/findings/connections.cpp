@@ -19,10 +19,10 @@ void connections_are_long(const Facts& facts, Found& found) {
   found.push_back(
       {.rule = "connections-are-long",
        .what = fmt::format(
-           "{} messages waited {} ({:.0f} % of the time of all ranks) until UCX had connected to "
-           "their receiver, {} on average; the longest waited {}, for {}",
+           "{} messages waited until UCX had connected to their receiver: one or more of them "
+           "during "
+           "{}, {:.0f} % of the time of all ranks; the longest waited {}, for {}",
            waited.messages, time_text(waited.ns), 100 * share,
-           time_text(waited.ns / static_cast<double>(waited.messages)),
            time_text(static_cast<double>(waited.longest_ns)),
            waited.transport == kNoText ? "a transport" : facts.run.texts[waited.transport]),
        .advice =

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "log-merger/model/quantities.hpp"
@@ -119,21 +119,59 @@ void add_messages(const RowSource& source, Adder& adder) {
                    });
 }
 
+struct Span {
+  std::uint32_t process;
+  std::int64_t begin_ns, end_ns;
+};
+
+// Messages wait beside each other, and while a rank computes: what one waits is no time of its own.
+double union_ns(std::vector<Span>& spans) {
+  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+    return std::tie(a.process, a.begin_ns) < std::tie(b.process, b.begin_ns);
+  });
+  double ns = 0;
+  std::int64_t reached = INT64_MIN;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const Span& span = spans[i];
+    if (i == 0 || spans[i - 1].process != span.process) reached = INT64_MIN;
+    const std::int64_t begin = std::max(span.begin_ns, reached);
+    if (begin < span.end_ns) ns += static_cast<double>(span.end_ns) - static_cast<double>(begin);
+    reached = std::max(reached, span.end_ns);
+  }
+  return ns;
+}
+
+// Only between the start and the end of MPI: the time of all ranks is that.
 Connecting connecting_of(const RowSource& source) {
   using C = ConnectionRow;
-  std::unordered_map<std::int64_t, std::int64_t> waited;  // by message: the longest
+  std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> in_mpi;
+  for (const RankTime& rank : source.run().rank_times) {
+    in_mpi[rank.process] = {rank.t_begin_ns, rank.t_end_ns};
+  }
+  std::unordered_set<std::int64_t> messages;
+  std::vector<Span> spans;
   Connecting all;
-  for_each_row<C>(source, {&C::first_message, &C::waited_ns, &C::transport},
-                  [&](const C& row, std::size_t) {
-                    if (row.waited_ns <= 0 || row.first_message < 0) return;
-                    std::int64_t& longest = waited[row.first_message];
-                    longest = std::max(longest, row.waited_ns);
-                    if (row.waited_ns <= all.longest_ns) return;
-                    all.longest_ns = row.waited_ns;
-                    all.transport = row.transport;
-                  });
-  all.messages = waited.size();
-  for (const auto& [message, ns] : waited) all.ns += static_cast<double>(ns);
+  for_each_row<C>(
+      source,
+      {&C::process, &C::first_message, &C::waited_ns, &C::transport, &C::t_created_ns,
+       &C::t_connected_ns},
+      [&](const C& row, std::size_t) {
+        const auto rank = in_mpi.find(row.process);
+        const std::int64_t ready = std::max(row.t_created_ns, row.t_connected_ns);
+        if (row.waited_ns <= 0 || row.first_message < 0 || ready < 0 || rank == in_mpi.end())
+          return;
+        const std::int64_t start = ready - std::min(row.waited_ns, ready);
+        const Span span{row.process, std::max(start, rank->second.first),
+                        std::min(ready, rank->second.second)};
+        if (span.begin_ns >= span.end_ns) return;
+        messages.insert(row.first_message);
+        spans.push_back(span);
+        if (row.waited_ns <= all.longest_ns) return;
+        all.longest_ns = row.waited_ns;
+        all.transport = row.transport;
+      });
+  all.messages = messages.size();
+  all.ns = union_ns(spans);
   return all;
 }
 

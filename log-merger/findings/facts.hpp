@@ -39,10 +39,10 @@ struct Staged {
 };
 
 // Messages that waited until UCX had connected to their receiver. One that waited for several of
-// its lanes counts once, with the longest wait.
+// its lanes counts once.
 struct Connecting {
   std::uint64_t messages = 0;
-  double ns = 0;
+  double ns = 0;  // that passed in a process while one or more of its messages waited, of all
   std::int64_t longest_ns = 0;
   TextId transport = kNoText;  // that the longest waited for
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -120,13 +121,16 @@ void no_single_copy(const Facts& facts, Found& found) {
   const std::string tls = tls_words(facts.run, sum.processes);
   const std::string scope =
       setting_of(facts.run, "ptrace_scope", *sum.processes.begin()).value_or("0");
+  const std::optional<std::string> not_opened =
+      why_not_opened(facts.run, "cma", *sum.processes.begin());
   const std::string why =
       !tls.empty()   ? fmt::format("{} leaves cma out", tls)
       : scope != "0" ? fmt::format("ptrace_scope is {}, which forbids cma", scope)
-      : was_offered(facts.run, "cma") == false
-          ? "UCX was offered no cma here: processes may not read each other's memory, or "
-            "the module of cma is missing"
-          : "UCX found that processes may not read each other's memory here";
+      : !not_opened  ? "UCX found that processes may not read each other's memory here"
+      : not_opened->empty()
+          ? "UCX was offered no cma here: processes may not read each other's "
+            "memory, or the module of cma is missing"
+          : fmt::format("UCX was offered cma and did not open it: {}", *not_opened);
   found.push_back(
       {.rule = "no-single-copy",
        .what = fmt::format("{} of payload ({:.0f} %) within hosts was copied twice, through shared "
@@ -135,8 +139,10 @@ void no_single_copy(const Facts& facts, Found& found) {
                            format_bytes(sum.bytes / sum.messages), why),
        .advice = !tls.empty()   ? "add cma to UCX_TLS, or unset it"
                  : scope != "0" ? "as root: sysctl kernel.yama.ptrace_scope=0"
-                                : "give the container the capability SYS_PTRACE, or one user "
-                                  "namespace to all ranks of a host",
+                 : not_opened && !not_opened->empty()
+                     ? "let UCX choose, without the setting that leaves cma out"
+                     : "give the container the capability SYS_PTRACE, or one user "
+                       "namespace to all ranks of a host",
        .command = "report --by contenders",
        .evidence = {{"payload_bytes", sum.bytes},
                     {"messages", sum.messages},

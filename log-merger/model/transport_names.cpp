@@ -48,9 +48,10 @@ bool tls_allow(std::string_view value, std::string_view transport) {
   if (excludes) value.remove_prefix(1);
   for (std::size_t begin = 0; begin <= value.size();) {
     const std::size_t end = std::min(value.find(',', begin), value.size());
-    // "ud:aux" allows it for connecting only.
-    const std::string_view name = value.substr(begin, end - begin);
-    if (is_meant_by(transport, name.substr(0, name.find(':')))) return !excludes;
+    std::string_view name = value.substr(begin, end - begin);
+    name = name.substr(0, name.find(':'));          // "ud:aux" allows it for connecting only
+    const bool is_strict = name.starts_with('\\');  // this name alone, and no other that it means
+    if (is_strict ? name.substr(1) == transport : is_meant_by(transport, name)) return !excludes;
     begin = end + 1;
   }
   return excludes;

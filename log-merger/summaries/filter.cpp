@@ -126,7 +126,8 @@ void refuse_value(const std::string& value, const char* option,
   if (total > listed.size()) have += fmt::format(", ... ({} in all)", total);
   const bool none = total == 0;
   const std::string nearest = did_you_mean(value, {known.begin(), known.end()});
-  const std::string choose = nearest.empty() ? "choose among these" : nearest + " Else choose among these";
+  const std::string choose =
+      nearest.empty() ? "choose among these" : nearest + " If not, choose among these";
   throw Error({.what = fmt::format("--{} {}", option, value),
                .why = none ? "this run has no values for it" : "this run has " + have,
                .to_do = none ? "leave the option out" : choose});

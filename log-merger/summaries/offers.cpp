@@ -18,9 +18,9 @@ namespace {
 using nlohmann::ordered_json;
 
 // Variables that choose among transports and devices.
-enum Chooser : std::size_t { kTls, kNetDevices, kShmDevices, kAccDevices, kChoosers };
-constexpr std::array<std::string_view, kChoosers> kNames = {"UCX_TLS", "UCX_NET_DEVICES",
-                                                            "UCX_SHM_DEVICES", "UCX_ACC_DEVICES"};
+enum Chooser : std::size_t { kTls, kNetDevices, kShmDevices, kAccDevices, kSelfDevices, kChoosers };
+constexpr std::array<std::string_view, kChoosers> kNames = {
+    "UCX_TLS", "UCX_NET_DEVICES", "UCX_SHM_DEVICES", "UCX_ACC_DEVICES", "UCX_SELF_DEVICES"};
 
 // Their values in each process; kNoText: not set there. The environment's come first, and count.
 class Choices {
@@ -45,7 +45,8 @@ class Choices {
   std::vector<std::array<TextId, kChoosers>> values_;
 };
 
-Chooser chooser_of_device(std::string_view device) {
+Chooser chooser_of_device(std::string_view transport, std::string_view device) {
+  if (transport == "self") return kSelfDevices;
   if (device.starts_with("memory")) return kShmDevices;
   for (const std::string_view accelerator : {"cuda", "rocm", "ze"}) {
     if (device.starts_with(accelerator)) return kAccDevices;
@@ -53,36 +54,54 @@ Chooser chooser_of_device(std::string_view device) {
   return kNetDevices;
 }
 
-// "mlx5_0:1,eth0", "all"; "^eth0" for all others. A name without a port means each of its ports.
-bool devices_allow(std::string_view value, std::string_view device) {
-  const bool excludes = value.starts_with('^');
-  if (excludes) value.remove_prefix(1);
+// "mlx5_0:1,eth0", "all". What other names mean depends on the release: "^eth0" and a card without
+// its port came with UCX 1.21, "mlx5_[0-3]:1" with 1.22. nullopt: there is such a one.
+std::optional<bool> devices_allow(std::string_view value, std::string_view device) {
+  bool is_plain = value.find_first_of("^[*") == std::string_view::npos;
   for (std::size_t begin = 0; begin <= value.size();) {
     const std::size_t end = std::min(value.find(',', begin), value.size());
     const std::string_view name = value.substr(begin, end - begin);
-    const bool is_its_card = device.size() > name.size() && device.starts_with(name) &&
-                             device[name.size()] == ':' && !name.empty();
-    if (name == "all" || name == device || is_its_card) return !excludes;
+    if (is_plain && (name == "all" || name == device)) return true;
+    const bool is_its_card = !name.empty() && device.size() > name.size() &&
+                             device.starts_with(name) && device[name.size()] == ':';
+    is_plain = is_plain && !is_its_card;
     begin = end + 1;
   }
-  return excludes;
+  return is_plain ? std::optional(false) : std::nullopt;
 }
 
-std::string why_not(const Run& run, const Choices& choices, std::size_t process,
-                    std::string_view transport, std::string_view device) {
-  const auto leaves_out = [&](Chooser chooser) {
-    return fmt::format("{}={} leaves it out", kNames[chooser],
-                       run.texts[choices.of(process, chooser)]);
-  };
-  const TextId tls = choices.of(process, kTls);
-  if (tls != kNoText && !tls_allow(run.texts[tls], transport)) return leaves_out(kTls);
-  const Chooser of_device = chooser_of_device(device);
-  const TextId devices = choices.of(process, of_device);
-  if (devices != kNoText && !devices_allow(run.texts[devices], device)) {
-    return leaves_out(of_device);
+// Why a process did not open what it was offered. Most processes have the same variables: each
+// answer is found once.
+class Reasons {
+ public:
+  explicit Reasons(const Run& run) : run_(run), choices_(run) {}
+
+  const std::string& of(std::size_t process, TextId transport, TextId device) {
+    const Chooser chooser = chooser_of_device(run_.texts[transport], run_.texts[device]);
+    const TextId tls = choices_.of(process, kTls), devices = choices_.of(process, chooser);
+    const auto [reason, is_new] = known_.try_emplace({transport, device, tls, devices});
+    if (is_new) reason->second = find(transport, device, tls, {chooser, devices});
+    return reason->second;
   }
-  return "UCX chose others";
-}
+
+ private:
+  std::string find(TextId transport, TextId device, TextId tls,
+                   std::pair<Chooser, TextId> devices) const {
+    if (tls != kNoText && !tls_allow(run_.texts[tls], run_.texts[transport])) {
+      return fmt::format("{}={} leaves it out", kNames[kTls], run_.texts[tls]);
+    }
+    const std::optional<bool> allowed =
+        devices.second == kNoText ? true
+                                  : devices_allow(run_.texts[devices.second], run_.texts[device]);
+    if (allowed == true) return "UCX chose others";
+    return fmt::format("{}={} {} it out", kNames[devices.first], run_.texts[devices.second],
+                       allowed ? "leaves" : "may leave");
+  }
+
+  const Run& run_;
+  const Choices choices_;
+  std::map<std::tuple<TextId, TextId, TextId, TextId>, std::string> known_;
+};
 
 using What = std::pair<TextId, TextId>;  // transport and device
 
@@ -106,14 +125,32 @@ std::string names_of(const Run& run, const std::vector<TextId>& texts) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+void add_components_json(const Run& run, ordered_json& rows) {
+  std::map<What, ProcessList> components;  // by name and number of domains
+  std::map<TextId, std::size_t> values;
+  for (const Setting& row : run.settings) {
+    if (row.from != SettingFrom::component) continue;
+    const auto [component, is_new] = components.try_emplace({row.name, row.value});
+    values[row.name] += is_new ? 1 : 0;
+    for (std::uint32_t i = 0; i < row.processes; ++i) {
+      component->second.push_back(std::int64_t{row.first_process} + i);
+    }
+  }
+  for (const auto& [what, processes] : components) {
+    const bool differs = values[what.first] > 1 || processes.size() < run.processes.size();
+    rows.push_back(setting_row_json(run, run.texts[what.first], name_of(SettingFrom::component),
+                                    run.texts[what.second], processes, differs));
+  }
+}
+
 }  // namespace
 
 std::vector<UnopenedTransport> unopened_transports(const Run& run) {
-  const Choices choices(run);
+  Reasons reasons(run);
   const std::map<What, std::vector<bool>> opened = opened_by(run);
   struct Group {
     std::set<TextId> devices;
-    std::set<std::int64_t> processes;
+    ProcessList processes;
   };
   std::map<std::pair<TextId, std::string>, Group> groups;
   for (const Setting& row : run.settings) {
@@ -123,17 +160,19 @@ std::vector<UnopenedTransport> unopened_transports(const Run& run) {
         std::min(run.processes.size(), std::size_t{row.first_process} + row.processes);
     for (std::size_t process = row.first_process; process < end; ++process) {
       if (by != opened.end() && by->second[process]) continue;
-      Group& group = groups[{
-          row.name, why_not(run, choices, process, run.texts[row.name], run.texts[row.value])}];
+      Group& group = groups[{row.name, reasons.of(process, row.name, row.value)}];
       group.devices.insert(row.value);
-      group.processes.insert(static_cast<std::int64_t>(process));
+      group.processes.push_back(static_cast<std::int64_t>(process));
     }
   }
   std::vector<UnopenedTransport> rows;
-  for (const auto& [key, group] : groups) {
+  for (auto& [key, group] : groups) {
+    std::sort(group.processes.begin(), group.processes.end());
+    group.processes.erase(std::unique(group.processes.begin(), group.processes.end()),
+                          group.processes.end());
     rows.push_back({key.first,
                     {group.devices.begin(), group.devices.end()},
-                    {group.processes.begin(), group.processes.end()},
+                    std::move(group.processes),
                     key.second});
   }
   std::stable_sort(rows.begin(), rows.end(),
@@ -157,16 +196,29 @@ std::vector<TextId> components_without_device(const Run& run) {
   return rows;
 }
 
-std::optional<bool> was_offered(const Run& run, std::string_view transport) {
-  std::optional<bool> offered;
+std::optional<std::string> why_not_opened(const Run& run, std::string_view transport,
+                                          std::int64_t process) {
+  const auto has_row = [&](const Setting& row, SettingFrom from) {
+    return row.from == from && process >= row.first_process &&
+           process < row.first_process + std::int64_t{row.processes};
+  };
+  Reasons reasons(run);
+  std::optional<std::string> why;
   for (const Setting& row : run.settings) {
-    if (row.from != SettingFrom::offered) continue;
-    offered = offered.value_or(false) || run.texts[row.name] == transport;
+    const bool is_it = run.texts[row.name] == transport;
+    if (is_it && has_row(row, SettingFrom::opened)) return std::nullopt;
+    if (!has_row(row, SettingFrom::offered)) continue;
+    if (is_it) {
+      why = reasons.of(static_cast<std::size_t>(process), row.name, row.value);
+    } else if (!why) {
+      why = "";
+    }
   }
-  return offered;
+  return why;
 }
 
 void add_offers_json(const Run& run, ordered_json& rows) {
+  add_components_json(run, rows);
   for (const UnopenedTransport& left_out : unopened_transports(run)) {
     ordered_json row = setting_row_json(run, run.texts[left_out.transport], "left_out",
                                         names_of(run, left_out.devices), left_out.processes,

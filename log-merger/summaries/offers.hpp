@@ -27,8 +27,10 @@ std::vector<UnopenedTransport> unopened_transports(const Run& run);
 // Components of UCT that found no device in any process: "ib", without a network card of that kind.
 std::vector<TextId> components_without_device(const Run& run);
 
-// Whether a process was offered the transport; nullopt: no offers were recorded.
-std::optional<bool> was_offered(const Run& run, std::string_view transport);
+// Of one process: why it did not open the transport; "": it was not offered it. nullopt: it did
+// open it, or no offers were recorded.
+std::optional<std::string> why_not_opened(const Run& run, std::string_view transport,
+                                          std::int64_t process);
 
 // Rows as settings_json() has them. Of `left_out` with `why`.
 void add_offers_json(const Run& run, nlohmann::ordered_json& rows);

@@ -221,8 +221,7 @@ ordered_json settings_json(const Run& run) {
                                       run.texts[value.value], value.processes, setting.differs()));
     }
   }
-  for (const SettingFrom from :
-       {SettingFrom::opened, SettingFrom::offered, SettingFrom::component}) {
+  for (const SettingFrom from : {SettingFrom::opened, SettingFrom::offered}) {
     for (const OpenedTransport& transport : transports_of(run, from)) {
       std::vector<std::string> devices;
       for (const TextId device : transport.devices) devices.push_back(run.texts[device]);

@@ -43,7 +43,7 @@ struct OpenedTransport {
   ProcessList processes;  // that opened it on one device or more
 };
 std::vector<OpenedTransport> opened_transports(const Run& run);
-// The same of `offered`; of `component`, how many memory domains each has.
+// The same of `offered`.
 std::vector<OpenedTransport> transports_of(const Run& run, SettingFrom from);
 
 // What a variable is for a process: of its environment, else of files. nullopt: not set.

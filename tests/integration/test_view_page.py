@@ -46,9 +46,13 @@ def check_size(recording, folder):
     most = (whole + bare) // 2
     size, data, said = made(most=most)
     check(size <= most, f"the page has {size} bytes, {most} are allowed")
-    check(data["time"]["embedded"] < all_data["time"]["embedded"], f"{data['time']}")
-    check("operations in detail instead of" in said and "view --tiles" in said, f"not said: {said}")
+    embedded, events = data["time"]["embedded"], data["time"]["events"]
+    check(0 < embedded < all_data["time"]["embedded"], f"{data['time']}")
+    check(f"the page has {embedded} of {events} operations in detail" in said and "view --tiles" in said,
+          f"not said: {said}")
     check(packed_column(data, "cells", "messages") == packed_column(all_data, "cells", "messages"), "sums are cut")
+    size, data, said = made(most=bare // 2)
+    check(size == whole and "it may be slow to open" in said, f"no operation can be spared for it: {size}, {said}")
     size, data, said = made("--limit", 500000, most=most)
     check(size == whole and "it may be slow to open" in said, f"who asks for so many gets them: {size}, {said}")
 

@@ -81,7 +81,7 @@ TEST_CASE("what UCX was offered and did not open, and why") {
   Run run;
   add_processes(run, 3);
   set(run, SettingFrom::environment, "UCX_TLS", "tcp,self", 1, 2);
-  set(run, SettingFrom::environment, "UCX_NET_DEVICES", "mlx5_0,eth0", 0, 3);
+  set(run, SettingFrom::environment, "UCX_NET_DEVICES", "mlx5_0:1,eth0", 0, 3);
   set(run, SettingFrom::opened, "tcp", "eth0", 0, 3);
   set(run, SettingFrom::opened, "cma", "memory", 0, 1);
   set(run, SettingFrom::opened, "rc_mlx5", "mlx5_0:1", 0, 1);
@@ -97,12 +97,13 @@ TEST_CASE("what UCX was offered and did not open, and why") {
   REQUIRE(rows.size() == 3);
   CHECK(rows[0].processes == ProcessList{1, 2});
   CHECK(why_not(run, "cma") == "UCX_TLS=tcp,self leaves it out");
-  CHECK(why_not(run, "tcp") == "UCX_NET_DEVICES=mlx5_0,eth0 leaves it out");
+  CHECK(why_not(run, "tcp") == "UCX_NET_DEVICES=mlx5_0:1,eth0 leaves it out");
   CHECK(why_not(run, "ud_mlx5") == "UCX chose others");
   CHECK(why_not(run, "rc_mlx5").empty());
-  CHECK(was_offered(run, "cma") == true);
-  CHECK(was_offered(run, "xpmem") == false);
-  CHECK_FALSE(was_offered(Run{}, "cma").has_value());
+  CHECK(why_not_opened(run, "cma", 1) == "UCX_TLS=tcp,self leaves it out");
+  CHECK_FALSE(why_not_opened(run, "cma", 0).has_value());  // it opened it
+  CHECK(why_not_opened(run, "xpmem", 0) == "");
+  CHECK_FALSE(why_not_opened(Run{}, "cma", 0).has_value());
   REQUIRE(components_without_device(run).size() == 1);  // ib has one in process 0
   const std::vector<std::string> lines = setting_lines(run);
   const auto has = [&](const std::string& line) {
@@ -112,7 +113,7 @@ TEST_CASE("what UCX was offered and did not open, and why") {
       has("UCX was offered cma on memory and did not open it: UCX_TLS=tcp,self leaves it out  "
           "ranks 1, 2 only"));
   CHECK(
-      has("UCX was offered tcp on lo and did not open it: UCX_NET_DEVICES=mlx5_0,eth0 leaves it "
+      has("UCX was offered tcp on lo and did not open it: UCX_NET_DEVICES=mlx5_0:1,eth0 leaves it "
           "out"));
   CHECK(has("UCX has parts that found no device: knem"));
   const auto json = settings_json(run);
@@ -121,12 +122,38 @@ TEST_CASE("what UCX was offered and did not open, and why") {
   REQUIRE(told != json.end());
   CHECK((*told)["name"] == "cma");
   CHECK((*told)["why"] == "UCX_TLS=tcp,self leaves it out");
+  std::vector<std::string> of_ib;
+  for (const auto& row : json) {
+    if (row["from"] != "component" || row["name"] != "ib") continue;
+    CHECK(row["differs"] == true);
+    of_ib.push_back(row["value"].get<std::string>() + ": " + row["of"].get<std::string>());
+  }
+  std::sort(of_ib.begin(), of_ib.end());
+  CHECK(of_ib == std::vector<std::string>{"0: ranks 1, 2", "1: rank 0"});
   // Offers are no settings.
   CHECK(settings_of(run).size() == 2);
   CHECK_FALSE(setting_of(run, "tcp", 0).has_value());
 }
 
+TEST_CASE("what a pattern of devices means is not claimed, for it depends on the release of UCX") {
+  const auto of = [](const char* value) {
+    Run run;
+    add_processes(run, 1);
+    set(run, SettingFrom::environment, "UCX_NET_DEVICES", value, 0, 1);
+    set(run, SettingFrom::offered, "rc_mlx5", "mlx5_0:1", 0, 1);
+    return why_not(run, "rc_mlx5");
+  };
+  CHECK(of("mlx5_0:1") == "UCX chose others");
+  CHECK(of("all") == "UCX chose others");
+  CHECK(of("eth0,mlx5_1:1") == "UCX_NET_DEVICES=eth0,mlx5_1:1 leaves it out");
+  CHECK(of("mlx5_0") == "UCX_NET_DEVICES=mlx5_0 may leave it out");
+  CHECK(of("mlx5_[0-3]:1") == "UCX_NET_DEVICES=mlx5_[0-3]:1 may leave it out");
+  CHECK(of("^mlx5_0:1") == "UCX_NET_DEVICES=^mlx5_0:1 may leave it out");
+}
+
 TEST_CASE("what UCX_TLS allows") {
+  CHECK(tls_allow("\\rc_mlx5", "rc_mlx5"));
+  CHECK_FALSE(tls_allow("\\rc", "rc_mlx5"));
   CHECK(tls_allow("all", "rc_mlx5"));
   CHECK(tls_allow("self,sm", "cma"));
   CHECK(tls_allow("rc_x,self", "rc_mlx5"));
