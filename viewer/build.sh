@@ -36,6 +36,8 @@ page)
     ;;
 vitest)
     copy_sources
+    # Which the tests of the command line read as well.
+    cp "$source/../tests/filter-cases/cases.json" "$work/tests/filter_cases.json"
     cd "$work"
     exec node node_modules/vitest/vitest.mjs run
     ;;

@@ -55,6 +55,29 @@ class Labels {
 [[noreturn]] void refuse_value(const std::string& value, const char* option,
                                const std::set<std::string>& known);
 
+// Commas part the values of an option, but a program may give a communicator a name with commas in
+// it. So values that make up a name of the run together, the most of them, are that name.
+template <typename Known>
+std::vector<std::string> with_commas(const std::vector<std::string>& asked, const Known& known) {
+  std::vector<std::string> names;
+  for (std::size_t first = 0; first < asked.size();) {
+    std::string name = asked[first], longest = name;
+    std::size_t next = first + 1;
+    for (std::size_t last = next; last < asked.size(); ++last) {
+      name += ',';
+      const auto longer = known.lower_bound(name);
+      if (longer == known.end() || !longer->first.starts_with(name)) break;
+      name += asked[last];
+      if (!known.contains(name)) continue;
+      longest = name;
+      next = last + 1;
+    }
+    names.push_back(longest);
+    first = next;
+  }
+  return names;
+}
+
 // Looks every asked value of --option up among the known ones, by name; nothing asked = no choice.
 // Throws Error on one that the run does not have.
 template <typename Value>
@@ -62,7 +85,7 @@ std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, con
                                       const std::multimap<std::string, Value>& known) {
   if (asked.empty()) return std::nullopt;
   std::set<Value> chosen;
-  for (const std::string& name : asked) {
+  for (const std::string& name : with_commas(asked, known)) {
     const auto [first, last] = known.equal_range(name);
     if (first == last) {
       std::set<std::string> names;
