@@ -365,6 +365,7 @@ TEST_CASE("text of a log is plain wherever it is shown") {
   CHECK(plain_text("a\x1b[31m\n\x7f") == "a\\x1b[31m\\x0a\\x7f");
   CHECK(plain_text("\xc2\x9b") == "\\xc2\\x9b");           // CSI in one character
   CHECK(plain_text("\xe2\x80\xae") == "\\xe2\\x80\\xae");  // right to left
+  CHECK(plain_text("\xe2\x80\x8f\xd8\x9c") == "\\xe2\\x80\\x8f\\xd8\\x9c");  // marks of a direction
   CHECK(plain_text("\xff\xc3") == "\\xff\\xc3");           // no UTF-8, and cut
   CHECK(plain_text("\xed\xa0\x80\xc0\x80") ==
         "\\xed\\xa0\\x80\\xc0\\x80");  // half of a pair, overlong

@@ -14,6 +14,7 @@ import { filtersTime, select, totals } from './filter';
 import { loadTile } from './load_tile';
 import type { Context, Note, Panel, Update, View } from './page';
 import { textOf } from './page_text';
+import { plainText } from './plain';
 import { readPage, readRun } from './read_page';
 import { makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
@@ -202,7 +203,8 @@ function showMessage(root: HTMLElement, title: string, ...lines: string[]): void
       'div',
       { class: 'message', role: 'alert', 'data-testid': 'message' },
       element('h1', {}, title),
-      ...lines.map((line) => element('p', {}, line)),
+      // Errors quote what they found.
+      ...lines.map((line) => element('p', {}, plainText(line))),
     ),
   );
 }

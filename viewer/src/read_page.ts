@@ -35,6 +35,7 @@ import {
   type WrittenData,
 } from './data';
 import { unpack, type Packed, type PackedColumn, type PackedTable } from './packed';
+import { parsePlain } from './plain';
 
 const place = record<Place>({ kind: oneOf<MemoryKind>(...kMemoryKinds), gpu: integer });
 
@@ -250,10 +251,16 @@ function withPaths({ steps, classes }: WrittenData): TrafficClass[] {
 }
 
 /** `what`: of a reader's words; `name`: of docs/page-data.md. */
-function parse<T>(json: string, what: string, name: string, read: (value: unknown) => T): T {
+function parse<T>(
+  json: string,
+  what: string,
+  name: string,
+  read: (value: unknown) => T,
+  parseJson: (json: string) => unknown = JSON.parse,
+): T {
   let value: unknown;
   try {
-    value = JSON.parse(json);
+    value = parseJson(json);
   } catch (error) {
     throw new DataError(`${what} not JSON: ${(error as Error).message}`);
   }
@@ -265,14 +272,16 @@ function parse<T>(json: string, what: string, name: string, read: (value: unknow
 }
 
 /** Reads what a page says without its tables. Throws a DataError. */
-export const readRun = (json: string): RunData =>
-  parse(json, 'The data is', 'data', (value) => {
+export function readRun(json: string): RunData {
+  const read = (value: unknown) => {
     const { steps, ...written } = writtenData(value);
     const data = { ...written, classes: withPaths({ ...written, steps }) };
     checkDevices(data);
     checkTiles(data);
     return data;
-  });
+  };
+  return parse(json, 'The data is', 'data', read, parsePlain);
+}
 
 /** Reads the tables of a page as well. Throws a DataError; costs one pass over the data. */
 export async function readPage(run: RunData, json: string): Promise<Page> {

@@ -8,6 +8,7 @@ import type { PageData, TilesData } from './data';
 import { DataError } from './error';
 import { mergeTiles } from './merge_tiles';
 import { tableOf, unpack, type Tables } from './packed';
+import { plainText } from './plain';
 import { writtenTile } from './read_page';
 import { describeLoaded, makeSingles, type Operations, type Singles } from './singles';
 import { endOf, lowerBound, type TimeAxis } from './slabs';
@@ -89,7 +90,7 @@ class TileShelf {
       known = { tables: await readTile(this.columns, number, await this.load(number)) };
     } catch (error) {
       // Whatever it is: nothing else would end the loading.
-      const why = error instanceof Error ? error.message : String(error);
+      const why = plainText(error instanceof Error ? error.message : String(error));
       known = { trouble: `${tileFile(number)} cannot be shown: ${why}` };
     }
     this.kept.set(number, known);

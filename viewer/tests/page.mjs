@@ -9,8 +9,8 @@
 //   --selections FILE.json [--filters NAME,...]
 //                                              what the page sums up under many filters, or these,
 //                                              and the command that it shows for each
-//   --part gpus|tiles|colours|overview|hosts   only what is shown of GPUs; only a page with tiles; only one of the
-//                                              checks that make runs of their own
+//   --part gpus|tiles|hostile|colours|overview|hosts   only what is shown of GPUs; only a page with tiles; only hostile
+//                                              names; only one of the checks that make runs of their own
 //   --screenshot FILE.png  --dark              a picture; dark
 //   --ranks N  --gpus N                        an invented run of N ranks, N GPUs on each host
 //
@@ -25,6 +25,7 @@ import { parseArgs } from 'node:util';
 import { addressHas, addressLacks, addressOf, dataIn, withBrowser } from './browser.mjs';
 import { checkLayout, checkLongCommand } from './layout.mjs';
 import { checkGpus } from './gpus.mjs';
+import { checkHostile } from './hostile.mjs';
 import { checkHosts } from './hosts.mjs';
 import { emptyRun, makeRun, resolved, written } from './make_run.mjs';
 import { checkNameColours } from './name_colours.mjs';
@@ -138,7 +139,8 @@ async function checkSpeed(report) {
 
 function fill(template, { packed, ...run }) {
   const put = (page, tag, value) => {
-    const json = JSON.stringify(value).replaceAll('</', '<\\/');
+    // As page_data.cpp does it.
+    const json = JSON.stringify(value).replaceAll('</', '<\\/').replace(/<(?!\\)/g, '\\u003c');
     return page.replace(tag, () => tag.replace('><', `>${json}<`));
   };
   return put(put(template, kDataTag, run), kPackedTag, packed ?? null);
@@ -256,10 +258,11 @@ async function checkPage(report, listed) {
 
 async function check(context, folder) {
   if (options.tiles !== undefined) return checkFolder(context, resolve(options.tiles), options.served);
+  const fillTemplate = (data) => fill(readFileSync(options.template, 'utf8'), data);
   if (options.part === 'tiles') return checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
+  if (options.part === 'hostile') return checkHostile(context, folder, fillTemplate);
   const problems = [];
   const page = await openPage(context, makePageFile(folder), problems);
-  const fillTemplate = (data) => fill(readFileSync(options.template, 'utf8'), data);
   if (options.part in kOwnRuns) {
     await kOwnRuns[options.part](page, folder, fillTemplate);
     assert.deepEqual(problems, [], 'no errors in the page and no requests');
@@ -285,6 +288,7 @@ async function check(context, folder) {
     await checkMessages(page, folder);
     for (const check of Object.values(kOwnRuns)) await check(page, folder, fillTemplate);
     await checkManyCells(context, folder, fillTemplate, (page, data) => new Report(page, data));
+    await checkHostile(context, folder, fillTemplate);
     await checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
   }
   assert.deepEqual(problems, [], 'no errors in the page and no requests');

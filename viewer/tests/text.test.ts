@@ -20,12 +20,43 @@ import {
 import { makeChoices } from '../src/choices';
 import { fromHash, kInitialState, toHash } from '../src/state';
 import { describe as describeView } from '../src/words';
+import { elided } from '../src/measure_text';
 import { unpack } from '../src/packed';
+import { parsePlain, plainText } from '../src/plain';
 import { pageDataOf } from './cells';
 import { makeRun, written } from './make_run.mjs';
 import { pack, packTable } from './pack.mjs';
 
 const run = pageDataOf(makeRun({ ranks: 6 }));
+
+describe('texts of the data', () => {
+  it('are plain, as those of the command line', () => {
+    expect(plainText('MPI_COMM_WORLD é€\u{1f600}')).toBe('MPI_COMM_WORLD é€\u{1f600}');
+    expect(plainText('a\x1b[31m\n\x7f')).toBe('a\\x1b[31m\\x0a\\x7f');
+    expect(plainText('\u009b')).toBe('\\xc2\\x9b');
+    expect(plainText('\u202e')).toBe('\\xe2\\x80\\xae');
+    expect(plainText('\u200f\u061c')).toBe('\\xe2\\x80\\x8f\\xd8\\x9c');
+  });
+
+  it('are plain once they are read, however they were written', () => {
+    const controls = ['\0', '\b', '\t', '\n', '\v', '\f', '\r', '\x1b', '\x7f', '\x80', '\x9f', '\u061c', '\u200e', '\u2028', '\u202a', '\u2066', '\u2069'];
+    for (const control of controls) {
+      const escape = `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
+      const wanted = { deep: [plainText(control)] };
+      expect(parsePlain(JSON.stringify({ deep: [control] }))).toEqual(wanted);
+      expect(parsePlain(`{"deep":["${escape}"]}`)).toEqual(wanted);
+      expect(parsePlain(`{"deep":["${escape.toUpperCase().replace('U', 'u')}"]}`)).toEqual(wanted);
+    }
+  });
+
+  it('are cut to what fits', () => {
+    const width = (text: string) => 10 * [...text].length;
+    expect(elided('abcde', 50, width)).toBe('abcde');
+    expect(elided('abcdef', 50, width)).toBe('abcd…');
+    expect(elided('\u{1f600}\u{1f600}\u{1f600}', 20, width)).toBe('\u{1f600}…');
+    expect(elided('abc', 5, width)).toBe('…');
+  });
+});
 
 describe('numbers', () => {
   it.each([

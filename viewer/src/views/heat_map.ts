@@ -3,7 +3,7 @@
 
 import type { Matrix, Scale, Square } from '../matrix';
 import { position, type Extent } from '../matrix';
-import { measureText } from '../measure_text';
+import { elided, measureText } from '../measure_text';
 import { colourAt, inkOn, kCard, pixel, type Theme } from '../palette';
 import type { Pen } from './drawing';
 import { SvgDrawing } from './svg_drawing';
@@ -38,6 +38,8 @@ const kGridSquare = 6;
 /** The squares of a larger matrix would be more than 16,384 shapes of an SVG: it has a picture of them. */
 const kMostSvgSide = 128;
 const kTitleRoom = 20;
+/** Of the name of a row or column. */
+const kMostLabel = 140;
 const kFamily = 'system-ui, sans-serif';
 const kFont = `11px ${kFamily}`;
 const kLargeFont = `13px ${kFamily}`;
@@ -56,8 +58,7 @@ export class HeatMap {
     const ratio = window.devicePixelRatio || 1;
     const context = this.canvas.getContext('2d')!;
     context.font = kFont;
-    const labelRoom =
-      8 + Math.max(...edgeRows(side).map((r) => context.measureText(style.label(r)).width));
+    const labelRoom = 8 + Math.max(...edgeRows(side).map((r) => context.measureText(labelOf(context, style, r)).width));
     const left = Math.ceil(kTitleRoom + labelRoom);
     const top = kTitleRoom + 20;
     this.layout = {
@@ -136,19 +137,20 @@ export class HeatMap {
     pen.font = kFont;
     pen.fillStyle = getComputedStyle(this.canvas).color;
     // The last known rank; "unknown" may be wider and then takes the place of its neighbour.
-    const widest = pen.measureText(style.label(edgeRows(side)[0]!)).width;
+    const label = (row: number) => labelOf(pen, style, row);
+    const widest = pen.measureText(label(edgeRows(side)[0]!)).width;
     for (const row of ticks(side, cell, 16)) {
       pen.textAlign = 'right';
-      pen.fillText(style.label(row), origin.x - 6, origin.y + middle(row));
+      pen.fillText(label(row), origin.x - 6, origin.y + middle(row));
     }
     pen.textAlign = 'left';
     let end = origin.x + side * cell + 2;
     for (const column of ticks(side, cell, widest + 8).reverse()) {
-      const { width } = pen.measureText(style.label(column));
+      const { width } = pen.measureText(label(column));
       const centred = origin.x + middle(column) - width / 2;
       const x = column === side - 1 ? Math.min(centred, end - width) : centred;
       if (x + width > end) continue;
-      pen.fillText(style.label(column), x, origin.y - 9);
+      pen.fillText(label(column), x, origin.y - 9);
       end = x - 6;
     }
     this.drawTitles(pen, origin, side * cell, style);
@@ -170,6 +172,11 @@ export class HeatMap {
     pen.fillText(`← ${titles.rows}`, 0, 0);
     pen.restore();
   }
+}
+
+/** In the font of the pen. */
+function labelOf(pen: Pick<Pen, 'measureText'>, style: HeatMapStyle, row: number): string {
+  return elided(style.label(row), kMostLabel, (text) => pen.measureText(text).width);
 }
 
 /**

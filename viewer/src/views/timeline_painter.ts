@@ -2,6 +2,7 @@
 // so that a frame costs what is on the screen, however many operations the run has.
 
 import { messagesWithin, rowsWithin, type LayerDetails } from '../details';
+import { elided } from '../measure_text';
 import type { Numbers } from '../packed';
 import { categoryColour, css, faintBar, inkOn, kCard, kInk, kLine, kWaitMark, layerColour, pixel } from '../palette';
 import { counts, kLayers } from '../slabs';
@@ -253,10 +254,7 @@ function paintLabels(pen: Pen, labels: readonly Label[]): void {
   pen.textAlign = 'left';
   for (const { text, box, colour } of labels) {
     const room = box.right - box.left - 8;
-    let shown = text;
-    while (shown.length > 1 && pen.measureText(shown).width > room) {
-      shown = `${shown.slice(0, -2)}…`;
-    }
+    const shown = elided(text, room, (part) => pen.measureText(part).width);
     if (shown.length < 4 && shown !== text) continue;
     pen.fillStyle = colour;
     pen.fillText(shown, box.left + 4, (box.top + box.bottom) / 2);
@@ -376,7 +374,10 @@ function paintNames(scene: Scene, pen: Pen): void {
       pen.font = `600 ${kFont}`;
       pen.fillStyle = css(kInk[theme]);
       const pin = row < layout.lanes.pinned ? '↑ ' : '';
-      pen.fillText(pin + scene.label(row), 2, middle, layout.left - (tall ? 36 : 6));
+      const most = layout.left - (tall ? 36 : 6);
+      // A little too wide, it is drawn narrower.
+      const label = elided(pin + scene.label(row), 1.4 * most, (text) => pen.measureText(text).width);
+      pen.fillText(label, 2, middle, most);
       free = middle + 6;
     }
     if (!tall) continue;

@@ -1,0 +1,23 @@
+// Text of the data as it may be shown anywhere. The rule is that of event-log/reader/plain_text.hpp, which the command line's
+// texts have passed; a page may have been changed, or come from an older uctrace.
+
+/** C0, DEL, C1, and what changes the direction or the lines of what is shown. */
+// eslint-disable-next-line no-control-regex
+const kControls = /[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Those, or escapes of JSON that may stand for one. */
+// eslint-disable-next-line no-control-regex
+const kMayHaveControls = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|\\(?:[bfnrt]|u00[01789]|u061c|u20[026])/i;
+
+/** Controls are seen as \xNN, the bytes of their UTF-8. */
+export function plainText(text: string): string {
+  return text.replace(kControls, (control) =>
+    Array.from(new TextEncoder().encode(control), (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join(''),
+  );
+}
+
+/** What JSON stands for, with plain texts. Where there is nothing to change it costs one search. */
+export function parsePlain(json: string): unknown {
+  if (!kMayHaveControls.test(json)) return JSON.parse(json);
+  return JSON.parse(json, (_, value: unknown) => (typeof value === 'string' ? plainText(value) : value));
+}
