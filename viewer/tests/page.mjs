@@ -9,8 +9,8 @@
 //   --selections FILE.json [--filters NAME,...]
 //                                              what the page sums up under many filters, or these,
 //                                              and the command that it shows for each
-//   --part gpus|tiles|hostile|colours|overview|hosts   only what is shown of GPUs; only a page with tiles; only hostile
-//                                              names; only one of the checks that make runs of their own
+//   --part gpus|tiles|hostile|ranks|colours|overview|hosts   only what is shown of GPUs; only a page with tiles; only
+//                                              hostile names; only 1,024 ranks; only one of the checks that make runs of their own
 //   --screenshot FILE.png  --dark              a picture; dark
 //   --ranks N  --gpus N                        an invented run of N ranks, N GPUs on each host
 //
@@ -24,10 +24,12 @@ import { parseArgs } from 'node:util';
 
 import { addressHas, addressLacks, addressOf, dataIn, withBrowser } from './browser.mjs';
 import { checkLayout, checkLongCommand } from './layout.mjs';
+import { fillTemplate as fill, kDataTags } from './fill.mjs';
 import { checkGpus } from './gpus.mjs';
 import { checkHostile } from './hostile.mjs';
 import { checkHosts } from './hosts.mjs';
 import { emptyRun, makeRun, resolved, written } from './make_run.mjs';
+import { checkManyRanks } from './many_ranks.mjs';
 import { checkNameColours } from './name_colours.mjs';
 import { checkOverview } from './overview.mjs';
 import { checkContenders, checkSums, messagesOfPage, Report } from './report.mjs';
@@ -40,9 +42,6 @@ import { checkSmall, checkViews } from './views.mjs';
 import { checkManyCells } from './waiting_panels.mjs';
 
 const kViewer = new URL('..', import.meta.url);
-const dataTag = (id) => `<script type="application/json" id="${id}"></script>`;
-const kDataTag = dataTag('uctrace-data');
-const kPackedTag = dataTag('uctrace-packed');
 const { values: options } = parseArgs({
   options: {
     template: { type: 'string', default: new URL('dist/page.html', kViewer).pathname },
@@ -137,19 +136,10 @@ async function checkSpeed(report) {
 
 // ---- files and browser ----
 
-function fill(template, { packed, ...run }) {
-  const put = (page, tag, value) => {
-    // As page_data.cpp does it.
-    const json = JSON.stringify(value).replaceAll('</', '<\\/').replace(/<(?!\\)/g, '\\u003c');
-    return page.replace(tag, () => tag.replace('><', `>${json}<`));
-  };
-  return put(put(template, kDataTag, run), kPackedTag, packed ?? null);
-}
-
 function makePageFile(folder) {
   if (options.page !== undefined) return resolve(options.page);
   const template = readFileSync(options.template, 'utf8');
-  for (const tag of [kDataTag, kPackedTag]) assert.equal(template.split(tag).length, 2, `the template has one ${tag}`);
+  for (const tag of kDataTags) assert.equal(template.split(tag).length, 2, `the template has one ${tag}`);
   assert.doesNotMatch(template, /<[^<>]*\s(src|href)="(?!data:)/, 'the template refers to no other file');
   assert.match(template, /http-equiv="Content-Security-Policy"/);
   const data = makeRun({ ranks: Number(options.ranks), gpus: Number(options.gpus) });
@@ -261,6 +251,7 @@ async function check(context, folder) {
   const fillTemplate = (data) => fill(readFileSync(options.template, 'utf8'), data);
   if (options.part === 'tiles') return checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
   if (options.part === 'hostile') return checkHostile(context, folder, fillTemplate);
+  if (options.part === 'ranks') return checkManyRanks(context, folder, fillTemplate);
   const problems = [];
   const page = await openPage(context, makePageFile(folder), problems);
   if (options.part in kOwnRuns) {
@@ -289,6 +280,7 @@ async function check(context, folder) {
     for (const check of Object.values(kOwnRuns)) await check(page, folder, fillTemplate);
     await checkManyCells(context, folder, fillTemplate, (page, data) => new Report(page, data));
     await checkHostile(context, folder, fillTemplate);
+    await checkManyRanks(context, folder, fillTemplate);
     await checkTiles(context, folder, readFileSync(options.template, 'utf8'), fill);
   }
   assert.deepEqual(problems, [], 'no errors in the page and no requests');

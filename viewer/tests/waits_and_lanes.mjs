@@ -10,7 +10,7 @@ const total = (values) => values.reduce((sum, value) => sum + value, 0);
 
 /** The names of the lanes in the order of the page's tables: how many there are, as the page says. */
 async function laneCount(report) {
-  return parseInt(await report.control('lanes-said').textContent(), 10);
+  return parseInt((await report.control('lanes-said').textContent()).replaceAll(',', ''), 10);
 }
 
 async function press(report, ...keys) {

@@ -3,6 +3,7 @@
 import { processLabel } from '../choices';
 import type { PageData } from '../data';
 import { button, element } from '../dom';
+import { formatCount } from '../format';
 import { kLaneSorts, kMostPinned, type LaneChoice, type Lanes, type LaneSort } from '../lanes';
 import type { Update, View } from '../page';
 
@@ -69,7 +70,7 @@ export function makeLaneControls(update: Update, processes: number): LaneControl
       compact.setAttribute('aria-pressed', String(lanes.compact));
       unpin.hidden = lanes.pinned.length === 0;
       const noun = rows === 1 ? 'lane' : 'lanes';
-      said.textContent = rows === 0 ? 'no lane matches' : `${rows} ${noun}; click a name to pin it${lanes.byHost ? ', or to open a host' : ''}`;
+      said.textContent = rows === 0 ? 'no lane matches' : `${formatCount(rows)} ${noun}; click a name to pin it${lanes.byHost ? ', or to open a host' : ''}`;
     },
     togglePin: (process) =>
       change(({ pinned }) => ({
