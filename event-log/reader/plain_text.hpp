@@ -23,9 +23,8 @@ constexpr std::size_t plain_character(std::string_view text) {
   }
   constexpr char32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool valid = code >= kLeast[size] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
-  const bool control =
-      code < 0xa0 || code == 0x61c || code == 0x200e || code == 0x200f ||
-      (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  const bool control = code < 0xa0 || code == 0x61c || code == 0x200e || code == 0x200f ||
+                       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
   return valid && !control ? size : 0;
 }
 
