@@ -30,6 +30,8 @@ function overlapping(root) {
   const boxes = [];
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    // What is folded away has a place too.
+    if (!node.parentElement.checkVisibility()) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
     for (const box of range.getClientRects()) if (box.width > 0) boxes.push({ text: node.data, box });
