@@ -192,11 +192,17 @@ std::string fitting_page(const RowSource& rows, PageOptions options, bool is_lim
   options.limit = 0;
   MadePage fitting = make_page(rows, options);
   if (fitting.html.size() > most) return std::move(whole.html);
-  // Operations take about as much room each: a little less than there is.
+  // Operations take about as much room each; the first ones need their texts, too.
   const double share = static_cast<double>(most - fitting.html.size()) /
                        static_cast<double>(whole.html.size() - fitting.html.size());
   options.limit = static_cast<std::uint64_t>(0.9 * share * static_cast<double>(whole.embedded));
-  if (MadePage page = make_page(rows, options); page.html.size() <= most) fitting = std::move(page);
+  constexpr int kTries = 4;
+  for (int i = 0; i < kTries && options.limit > 0; ++i, options.limit /= 2) {
+    MadePage page = make_page(rows, options);
+    if (page.html.size() > most) continue;
+    fitting = std::move(page);
+    break;
+  }
   warn(fmt::format("the page has {} of {} operations in detail", fitting.embedded, fitting.events),
        fmt::format("with more it would be above {} MB; uctrace view --tiles -o DIR writes all of "
                    "them, into files of their own, and --limit N says how many go into the page",
