@@ -203,9 +203,9 @@ class Post {
   bool is_inside_;     // another operation: outer_ is set, and says which
   Posting outer_;
   bool passes_through_;
-  bool is_found_ = false;  // found_ and request_ are set, and say for whom it is
-  Context found_;
-  Request request_;
+  bool is_found_ = false;  // found_ and request_ say for whom it is
+  Context found_{};
+  Request request_ = nullptr;
   bool last_of_flush_ = false;
   bool has_completion_ = false;
   bool has_end_ = false;  // which is recorded under id_
