@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "log-merger/model/durations.hpp"
 #include "log-merger/model/wait_rows.hpp"
 #include "log-merger/summaries/call_parts.hpp"
 #include "log-merger/summaries/filter.hpp"
+#include "log-merger/summaries/places.hpp"
 #include "log-merger/summaries/traffic.hpp"
 
 namespace uctrace {
@@ -91,25 +91,6 @@ std::uint64_t length_of(const Delay& delay) {
          static_cast<std::uint64_t>(delay.passed_on_ns);
 }
 
-// Stacks that lead to one call site are one place here. The longest first.
-std::vector<std::pair<std::int32_t, Delay>> delays_by_place(const Run& run) {
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, Delay> places;
-  for (const Delay& delay : run.delays) {
-    const auto [place, fresh] =
-        places.try_emplace({delay.process, delay.function, call_site_at(run, delay.stack)}, delay);
-    if (fresh) continue;
-    place->second.waits += delay.waits;
-    add_ns(place->second.direct_ns, delay.direct_ns);
-    add_ns(place->second.passed_on_ns, delay.passed_on_ns);
-  }
-  std::vector<std::pair<std::int32_t, Delay>> rows;
-  for (const auto& [place, delay] : places) rows.emplace_back(std::get<2>(place), delay);
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-    return length_of(a.second) > length_of(b.second);
-  });
-  return rows;
-}
-
 }  // namespace
 
 ordered_json page_call_sites_json(const RowSource& source) {
@@ -131,13 +112,13 @@ ordered_json page_call_sites_json(const RowSource& source) {
 ordered_json page_delays_json(const Run& run) {
   ordered_json rows = ordered_json::array();
   std::uint64_t ns = 0;
-  const auto delays = delays_by_place(run);
-  for (const auto& [call_site, delay] : delays) {
+  const std::vector<Delay> delays = by_place(run, run.delays, length_of);
+  for (const Delay& delay : delays) {
     ns += length_of(delay);
     if (rows.size() == kMostRows) continue;
     rows.push_back({{"process", delay.process},
                     {"mpi", text_or_null(run, delay.function)},
-                    {"site", site_json(run, call_site)},
+                    {"site", site_json(run, call_site_at(run, delay.stack))},
                     {"waits", delay.waits},
                     {"direct_ns", static_cast<std::uint64_t>(delay.direct_ns)},
                     {"passed_on_ns", static_cast<std::uint64_t>(delay.passed_on_ns)}});

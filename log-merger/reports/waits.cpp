@@ -14,6 +14,7 @@
 #include "log-merger/reports/info_output.hpp"
 #include "log-merger/reports/report.hpp"
 #include "log-merger/summaries/filter.hpp"
+#include "log-merger/summaries/places.hpp"
 
 namespace uctrace {
 
@@ -46,30 +47,9 @@ std::int64_t sum_of(std::int64_t a_ns, std::int64_t b_ns) {
 std::int64_t length_of(const Delay& delay) { return sum_of(delay.direct_ns, delay.passed_on_ns); }
 std::int64_t length_of(const CriticalPart& part) { return sum_of(part.work_ns, part.mpi_ns); }
 
-void add_to(Delay& sum, const Delay& more) {
-  sum.waits += more.waits;
-  add_ns(sum.direct_ns, more.direct_ns);
-  add_ns(sum.passed_on_ns, more.passed_on_ns);
-}
-void add_to(CriticalPart& sum, const CriticalPart& more) {
-  add_ns(sum.work_ns, more.work_ns);
-  add_ns(sum.mpi_ns, more.mpi_ns);
-}
-
-// Stacks that lead to one call site are one place here. The longest first.
 template <typename Row>
 std::vector<Row> by_place(const Run& run, const std::vector<Row>& rows) {
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int32_t>, Row> places;
-  for (const Row& row : rows) {
-    const auto [place, fresh] =
-        places.try_emplace({row.process, row.function, call_site_at(run, row.stack)}, row);
-    if (!fresh) add_to(place->second, row);
-  }
-  std::vector<Row> sums;
-  for (const auto& [place, sum] : places) sums.push_back(sum);
-  std::stable_sort(sums.begin(), sums.end(),
-                   [](const Row& a, const Row& b) { return length_of(a) > length_of(b); });
-  return sums;
+  return by_place(run, rows, [](const Row& row) { return length_of(row); });
 }
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : -1; }

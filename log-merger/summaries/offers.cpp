@@ -1,7 +1,6 @@
 #include "log-merger/summaries/offers.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -117,12 +116,6 @@ std::map<What, std::vector<bool>> opened_by(const Run& run) {
     for (std::size_t i = row.first_process; i < end; ++i) processes[i] = true;
   }
   return opened;
-}
-
-std::string names_of(const Run& run, const std::vector<TextId>& texts) {
-  std::vector<std::string> names;
-  for (const TextId text : texts) names.push_back(run.texts[text]);
-  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 void add_components_json(const Run& run, ordered_json& rows) {

@@ -80,6 +80,12 @@ std::string place_words(SettingFrom from) {
 
 }  // namespace
 
+std::string names_of(const Run& run, const std::vector<TextId>& texts) {
+  std::vector<std::string> names;
+  for (const TextId text : texts) names.push_back(run.texts[text]);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 ordered_json setting_row_json(const Run& run, const std::string& name, const char* from,
                               const std::string& value, const ProcessList& processes,
                               bool differs) {
@@ -223,11 +229,8 @@ ordered_json settings_json(const Run& run) {
   }
   for (const SettingFrom from : {SettingFrom::opened, SettingFrom::offered}) {
     for (const OpenedTransport& transport : transports_of(run, from)) {
-      std::vector<std::string> devices;
-      for (const TextId device : transport.devices) devices.push_back(run.texts[device]);
       rows.push_back(setting_row_json(run, run.texts[transport.transport], name_of(from),
-                                      fmt::format("{}", fmt::join(devices, ", ")),
-                                      transport.processes,
+                                      names_of(run, transport.devices), transport.processes,
                                       transport.processes.size() < run.processes.size()));
     }
   }
@@ -247,10 +250,8 @@ std::vector<std::string> setting_lines(const Run& run) {
     }
   }
   for (const OpenedTransport& transport : opened_transports(run)) {
-    std::vector<std::string> devices;
-    for (const TextId device : transport.devices) devices.push_back(run.texts[device]);
     std::string line = fmt::format("UCX opened {} on {}", run.texts[transport.transport],
-                                   fmt::join(devices, ", "));
+                                   names_of(run, transport.devices));
     if (transport.processes.size() < run.processes.size()) {
       line += fmt::format("  {} only", processes_text(run, transport.processes));
     }

@@ -57,6 +57,9 @@ std::string processes_text(const Run& run, const ProcessList& processes);
 // launcher; empty: there are none.
 std::string short_settings(const Run& run);
 
+// "eth0, lo".
+std::string names_of(const Run& run, const std::vector<TextId>& texts);
+
 // One of the rows below.
 nlohmann::ordered_json setting_row_json(const Run& run, const std::string& name, const char* from,
                                         const std::string& value, const ProcessList& processes,

@@ -144,4 +144,10 @@ inline Run small_run() {
   return run;
 }
 
+// A setting of so many processes from `first` on.
+inline void set(Run& run, SettingFrom from, const char* name, const char* value,
+                std::uint32_t first, std::uint32_t processes) {
+  run.settings.push_back({run.texts.intern(name), run.texts.intern(value), from, first, processes});
+}
+
 }  // namespace uctrace

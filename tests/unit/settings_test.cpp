@@ -13,11 +13,6 @@
 namespace uctrace {
 namespace {
 
-void set(Run& run, SettingFrom from, const char* name, const char* value, std::uint32_t first,
-         std::uint32_t processes) {
-  run.settings.push_back({run.texts.intern(name), run.texts.intern(value), from, first, processes});
-}
-
 TEST_CASE("names of settings are taken, secrets and all else are not") {
   for (const char* name : {"UCX_TLS", "OMPI_MCA_pml", "PRTE_MCA_x", "PMIX_MCA_gds", "MPIR_CVAR_X",
                            "MPICH_ASYNC_PROGRESS", "HYDRA_LAUNCHER", "SLURM_CPU_BIND"}) {
