@@ -9,6 +9,7 @@
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/contexts.hpp"
 #include "ucp-shim/dispatch.hpp"
 #include "ucp-shim/handlers.hpp"
 #include "ucp-shim/memory_belief.hpp"
@@ -31,15 +32,18 @@ constinit Original<decltype(&::ucp_worker_create)> original_worker_create{"ucp_w
 constinit Original<decltype(&::ucp_context_query)> context_query{"ucp_context_query"};
 constinit Original<decltype(&::ucp_worker_destroy)> original_worker_destroy{"ucp_worker_destroy"};
 
-void define_worker(ucp_worker_h worker, const void* caller) {
+void define_worker(ucp_worker_h worker, ucp_context_h context, const void* caller) {
   const std::uint64_t uid = uid_of(worker, caller);
   const std::uint16_t ucx = uct::ucx_number(caller);
+  const JobSize job = job_size_of(context);
   log::name_counter(log::CounterNameKind::worker, 0, uid, nullptr, 0);
   if (log::Lane* lane = log::lane()) {
     if (auto* record = lane->define<log::UcpWorker>()) {
       record->tick = log::now();
       record->handle = reinterpret_cast<std::uint64_t>(worker);
       record->uid = uid;
+      record->estimated_endpoints = job.endpoints;
+      record->estimated_processes_of_node = job.processes_of_node;
       log::publish(record, log::RecordType::ucp_worker, sizeof *record / 8, ucx, 0);
     }
   }
@@ -117,7 +121,7 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_create(ucp_context_h context,
   uct::opening_for_ucp = false;
   if (status == UCS_OK && recording) {
     ucp::switch_layer_on();
-    ucp::define_worker(*worker, caller);
+    ucp::define_worker(*worker, context, caller);
     log::see_gpu_driver();
     ucp::learn_devices(caller);
   }

@@ -76,9 +76,14 @@ log::DeviceType device_type_of(uct_md_h domain, const uct_iface_params_t& params
   return type;
 }
 
+// What is told of an interface, and not kept.
+struct ToldOnce {
+  log::DeviceType device_type;
+  log::InterfaceSpeed speed;
+};
+
 void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_params_t& params,
-                      const HookedSlots& slots, log::DeviceType device_type,
-                      std::uint64_t opened_by) {
+                      const HookedSlots& slots, const ToldOnce& told, std::uint64_t opened_by) {
   log::Lane* lane = log::lane();
   if (lane == nullptr) {
     return;
@@ -92,7 +97,8 @@ void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_p
   record->tick = log::now();
   record->handle = reinterpret_cast<std::uint64_t>(entry.handle);
   record->of_ucp = opened_by;
-  record->device_type = device_type;
+  record->device_type = told.device_type;
+  record->speed = told.speed;
   record->offered = slots.offered;
   record->hooked = slots.hooked;
   snprintf(record->transport, sizeof record->transport, "%s", params.mode.device.tl_name);
@@ -142,20 +148,28 @@ std::uint32_t counter_number(const uct_iface_params_t& params) {
   return number;
 }
 
-void read_address_sizes(Interface& entry) {
-  uct_iface_attr_t attributes;
-  memset(&attributes, 0, sizeof attributes);
-  if (entry.original.iface_query(entry.handle, &attributes) == UCS_OK) {
+// Room behind the attributes: a later UCX may have more of them.
+struct Attributes : uct_iface_attr_t {
+  unsigned char of_later_releases[512];
+};
+
+// Keeps the sizes of its addresses in the entry. Nothing is known of an interface that does not
+// answer.
+log::InterfaceSpeed read_attributes(Interface& entry) {
+  Attributes attributes;
+  memset(static_cast<void*>(&attributes), 0, sizeof attributes);
+  if (entry.original.iface_query(entry.handle, &attributes) != UCS_OK) return {};
+  const auto kept = [](std::size_t bytes) {
     constexpr std::size_t kLongest = 512;  // both fit one record
-    entry.device_address_bytes = attributes.device_addr_len <= kLongest
-                                     ? static_cast<std::uint16_t>(attributes.device_addr_len)
-                                     : 0;
-    entry.interface_address_bytes = attributes.iface_addr_len <= kLongest
-                                        ? static_cast<std::uint16_t>(attributes.iface_addr_len)
-                                        : 0;
-    entry.endpoint_address_bytes =
-        attributes.ep_addr_len <= kLongest ? static_cast<std::uint16_t>(attributes.ep_addr_len) : 0;
-  }
+    return bytes <= kLongest ? static_cast<std::uint16_t>(bytes) : std::uint16_t{0};
+  };
+  entry.device_address_bytes = kept(attributes.device_addr_len);
+  entry.interface_address_bytes = kept(attributes.iface_addr_len);
+  entry.endpoint_address_bytes = kept(attributes.ep_addr_len);
+  return {.latency_s = attributes.latency.c,
+          .latency_per_endpoint_s = attributes.latency.m,
+          .own_bandwidth = attributes.bandwidth.dedicated,
+          .shared_bandwidth = attributes.bandwidth.shared};
 }
 
 // Who opens an interface, and from what.
@@ -215,7 +229,7 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
       device_type == log::DeviceType::shared_memory || device_type == log::DeviceType::self;
   entry->by_system = strcmp(params.mode.device.tl_name, "tcp") == 0;
   entry->copies = device_type == log::DeviceType::accelerator;
-  read_address_sizes(*entry);
+  const ToldOnce told{device_type, read_attributes(*entry)};
   // Before the first hook is in its table: a transport's own thread may call it at once.
   if (!show(*entry)) {
     give_back(*entry);
@@ -228,7 +242,7 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   define_interface(
       *entry, domain, params,
       entry->swapped ? hooked_slots(entry->original, handle->ops) : slots_of_tool(entry->original),
-      device_type, opener.is_ucp);
+      told, opener.is_ucp);
   log::set_layer(Layer::uct, log::LayerState::on);
   return entry;
 }

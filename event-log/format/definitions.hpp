@@ -21,6 +21,15 @@ struct Text {
 static_assert(sizeof(Text) == 24);
 
 // device_address_bytes, then interface_address_bytes of address follow (each padded to a word).
+// What a transport says of an interface (uct_iface_attr_t), from which UCX estimates times. All 0:
+// it did not answer.
+struct InterfaceSpeed {
+  double latency_s, latency_per_endpoint_s;
+  // Bytes a second: for each process, and for all processes of the node together.
+  double own_bandwidth, shared_bandwidth;
+};
+static_assert(sizeof(InterfaceSpeed) == 32);
+
 struct UctInterface {
   // kByBypassedUcp: opened by a libucp whose calls do not come by the shims.
   static constexpr std::uint64_t kByUcp = 1, kByBypassedUcp = 2;
@@ -37,8 +46,9 @@ struct UctInterface {
   std::uint8_t reserved[3];
   std::uint64_t offered;  // bits 1 << UctHook of the slots that the interface's table has
   std::uint64_t hooked;   // of those, the ones that lead through the shim
+  InterfaceSpeed speed;
 };
-static_assert(sizeof(UctInterface) == 120);
+static_assert(sizeof(UctInterface) == 152);
 
 // The same shape serves close and destroy records: something with this handle ended at `tick`.
 struct HandleEnd {
@@ -66,8 +76,11 @@ struct UcpWorker {
   std::uint64_t tick;
   std::uint64_t handle;
   std::uint64_t uid;  // 0 = could not be read
+  // What the program told UCX of its job when it made the context (ucp_params_t); UCX takes 1 if it
+  // told nothing. 0 = the making of the context was not seen.
+  std::uint32_t estimated_endpoints, estimated_processes_of_node;
 };
-static_assert(sizeof(UcpWorker) == 32);
+static_assert(sizeof(UcpWorker) == 40);
 
 struct UcpEndpoint {
   Head head;  // b: ticks that its creation took (saturated); it ended at `tick`

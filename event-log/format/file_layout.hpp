@@ -32,7 +32,7 @@ inline constexpr std::uint32_t kChunkMagic = 0x4b4e4843;     // "CHNK"
 inline constexpr std::uint32_t kBlockMagic = 0x4b434150;     // "PACK"
 inline constexpr std::uint32_t kGapMagic = 0x20504147;       // "GAP "
 inline constexpr std::uint32_t kLanesMagic = 0x454e414c;     // "LANE"
-inline constexpr std::uint32_t kFormatVersion = 6;
+inline constexpr std::uint32_t kFormatVersion = 7;
 
 // Behind the name of a log: the chunks whose records are not in it yet.
 inline constexpr char kLiveSuffix[] = ".live";

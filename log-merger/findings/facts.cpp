@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "log-merger/model/quantities.hpp"
+#include "log-merger/model/reach.hpp"
 #include "log-merger/model/size_class.hpp"
 #include "log-merger/summaries/filter.hpp"
 #include "log-merger/summaries/info_members.hpp"
@@ -17,15 +18,6 @@ namespace uctrace::findings {
 namespace {
 
 static_assert(is_between_classes(kTinyBytes));  // sums tell which messages are tiny
-
-Reach reach_of(const Run& run, std::int32_t src, std::int32_t dst) {
-  if (src < 0 || dst < 0) return Reach::unknown;
-  if (src == dst) return Reach::process;
-  const auto host = [&](std::int32_t process) {
-    return run.processes[static_cast<std::size_t>(process)].host;
-  };
-  return host(src) == host(dst) ? Reach::host : Reach::network;
-}
 
 // Adds up messages, or sums of messages that are alike: `like` is one of them.
 class Adder {

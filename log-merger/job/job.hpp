@@ -63,6 +63,7 @@ struct Interface {
   std::uint64_t tick = 0, end_tick = UINT64_MAX;
   std::uint64_t worker = 0, worker_tick = 0;  // of UCP, for whom it was opened; names its row
   log::DeviceType device_type = log::DeviceType::unknown;
+  log::InterfaceSpeed speed{};
 };
 
 // A UCT endpoint from its creation on; handles are used again, rows are not.
@@ -114,6 +115,7 @@ struct Worker {
   std::uint64_t handle = 0, tick = 0, uid = 0;
   std::uint64_t end_tick = UINT64_MAX;
   std::uint16_t library = 0;  // number of its libucp
+  std::uint32_t estimated_endpoints = 0, estimated_processes_of_node = 0;  // as log::UcpWorker
   // result
   std::uint64_t operations = 0;  // posted to it, and not to an endpoint of it
 };

@@ -66,6 +66,7 @@ void PeerLoader::take(std::uint16_t lane, const log::UctInterfaceView& view) {
   row.offered = view.r.offered;
   row.hooked = view.r.hooked;
   row.device_type = view.r.device_type;
+  row.speed = view.r.speed;
   row.tick = view.r.tick;
   if (row.of_ucp && !row.bypassed) {
     interfaces_of_next_worker_.push_back(log_.interfaces.next_index());
@@ -74,8 +75,12 @@ void PeerLoader::take(std::uint16_t lane, const log::UctInterfaceView& view) {
 }
 
 void PeerLoader::take(std::uint16_t lane, const log::UcpWorkerView& view) {
-  log_.workers.push_back(
-      {.handle = view.r.handle, .tick = view.r.tick, .uid = view.r.uid, .library = view.r.head.a});
+  log_.workers.push_back({.handle = view.r.handle,
+                          .tick = view.r.tick,
+                          .uid = view.r.uid,
+                          .library = view.r.head.a,
+                          .estimated_endpoints = view.r.estimated_endpoints,
+                          .estimated_processes_of_node = view.r.estimated_processes_of_node});
   if (lane == lane_) {
     for (const InterfaceIndex at : interfaces_of_next_worker_) {
       log_.interfaces[at].worker = view.r.handle;

@@ -397,6 +397,7 @@ struct Run {
   std::vector<OperationSum> operation_sums;
   std::vector<TransferSum> transfer_sums;
   std::vector<LatencySum> latency_sums;
+  std::vector<EstimateRow> estimates;  // by reach, latency and bandwidth
   std::vector<Setting> settings;  // by where they stand, then name, value and process
   // Of the whole run, as the page shows it. slabs = 0: they are not there.
   std::int64_t slab_ns = 0;

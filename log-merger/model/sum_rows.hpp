@@ -108,6 +108,14 @@ struct LatencySum {
   std::uint64_t ns = 0;  // latencies of all of them
 };
 
+// UCP endpoints of which UCX expects the same: a message of n bytes takes latency_ps / 1000 +
+// n / per_second_bytes * 1e9 nanoseconds.
+struct EstimateRow {
+  Reach reach = Reach::unknown;  // where their two ends are
+  std::uint64_t latency_ps = 0, per_second_bytes = 0;
+  std::uint64_t endpoints = 0;  // how many
+};
+
 // Transfers that serve no message.
 struct TransferSum {
   std::uint32_t process = 0;

@@ -36,6 +36,7 @@ ordered_json page_protocols_json(const RowSource& source) {
   for (const ProtocolSize& row :
        by_protocol_and_size(run, latency_sums(source, Filter(source, {})))) {
     const LatencyFigures figures = figures_of(row.all);
+    const std::optional<Estimate> expected = estimate_of(run, row);
     rows.push_back({{"protocol", row.protocol == kNoText ? ordered_json(nullptr)
                                                          : ordered_json(run.texts[row.protocol])},
                     {"reach", name_of(row.reach)},
@@ -45,7 +46,9 @@ ordered_json page_protocols_json(const RowSource& source) {
                     {"untimed", figures.untimed},
                     {"median_ns", or_null(figures.median_ns)},
                     {"p99_ns", or_null(figures.p99_ns)},
-                    {"per_second_bytes", or_null(figures.per_second_bytes)}});
+                    {"per_second_bytes", or_null(figures.per_second_bytes)},
+                    {"ucx_least_ns", expected ? ordered_json(expected->least_ns) : ordered_json()},
+                    {"ucx_most_ns", expected ? ordered_json(expected->most_ns) : ordered_json()}});
   }
   return rows;
 }

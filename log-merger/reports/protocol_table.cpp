@@ -59,11 +59,16 @@ Table protocol_size_table(const Run& run, const std::vector<LatencySum>& sums) {
                                           {"from_bytes", "from", Unit::bytes},
                                           {"below_bytes", "below", Unit::bytes}},
                               .rows = {}});
+  table.columns.push_back({"ucx_least_ns", "UCX expects", Unit::nanoseconds});
+  table.columns.push_back({"ucx_most_ns", "at most", Unit::nanoseconds, true});
   for (const ProtocolSize& size : by_protocol_and_size(run, sums)) {
     auto& row = table.rows.emplace_back(std::vector<Cell>{
         protocol_cell(run, size.protocol), std::string(name_of(size.reach)), length_of(size.size),
         size.size >= 64 ? UINT64_MAX : std::uint64_t{1} << size.size});
     add_numbers(row, size.all);
+    const std::optional<Estimate> expected = estimate_of(run, size);
+    row.push_back(expected ? Cell{expected->least_ns} : Cell{});
+    row.push_back(expected ? Cell{expected->most_ns} : Cell{});
   }
   return table;
 }

@@ -18,7 +18,7 @@
 
 namespace uctrace {
 
-inline constexpr std::uint32_t kStoreSchema = 13;
+inline constexpr std::uint32_t kStoreSchema = 14;
 
 // Writes `run` under another name and renames it into place, so that `path` is never half written,
 // and removes what merges that were killed left of it.

@@ -1,4 +1,5 @@
-// The tables of settings (docs/settings.md) and of latencies (docs/findings.md).
+// The tables of settings (docs/settings.md), of latencies (docs/findings.md), and of what UCX
+// expects of them (docs/report.md).
 #pragma once
 
 #include <tuple>
@@ -42,6 +43,20 @@ struct Table<LatencySum> {
       column("messages", &Row::messages, "how many"),
       column("bytes", &Row::bytes, "their payload", Unit::bytes),
       column("ns", &Row::ns, "their latencies, added up", Unit::ns),
+  };
+};
+
+template <>
+struct Table<EstimateRow> {
+  using Row = EstimateRow;
+  static constexpr const char* name = "estimates";
+  static constexpr auto columns = std::tuple{
+      column("reach", &Row::reach, "where the two ends of these UCP endpoints are"),
+      column("latency_ps", &Row::latency_ps,
+             "picoseconds that UCX expects of a message without bytes"),
+      column("per_second_bytes", &Row::per_second_bytes, "bytes a second that it expects beyond",
+             Unit::bytes),
+      column("endpoints", &Row::endpoints, "how many"),
   };
 };
 

@@ -394,6 +394,7 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::slab_activity,
                                     &Run::row_blocks,
                                     &Run::latency_sums,
+                                    &Run::estimates,
                                     &Run::settings,
                                     &Run::identities};
 

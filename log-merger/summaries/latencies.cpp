@@ -6,20 +6,12 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "log-merger/model/reach.hpp"
 #include "log-merger/model/size_class.hpp"
 #include "log-merger/summaries/numbers.hpp"
 
 namespace uctrace {
 namespace {
-
-Reach reach_of(const Run& run, const Message& message) {
-  if (message.src_process < 0 || message.dst_process < 0) return Reach::unknown;
-  if (message.src_process == message.dst_process) return Reach::process;
-  const auto host = [&](std::int32_t process) {
-    return run.processes[static_cast<std::size_t>(process)].host;
-  };
-  return host(message.src_process) == host(message.dst_process) ? Reach::host : Reach::network;
-}
 
 class LatencySums {
  public:
@@ -38,7 +30,7 @@ class LatencySums {
     const auto latency = latency_of(message);
     LatencySum row;
     row.kind = message.kind;
-    row.reach = reach_of(run_, message);
+    row.reach = reach_of(run_, message.src_process, message.dst_process);
     row.size = size_class(message.bytes);
     row.first = first;
     row.timed = latency.has_value();
@@ -142,6 +134,12 @@ std::vector<ProtocolSize> by_protocol_and_size(const Run& run,
     return rank(a) < rank(b);
   });
   return sorted;
+}
+
+std::optional<Estimate> estimate_of(const Run& run, const ProtocolSize& size) {
+  const std::uint64_t messages = std::max<std::uint64_t>(1, size.all.messages());
+  return estimate_of(run, size.reach,
+                     static_cast<double>(size.all.bytes()) / static_cast<double>(messages));
 }
 
 namespace merge {

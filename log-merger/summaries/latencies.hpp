@@ -9,6 +9,7 @@
 #include "log-merger/model/latency.hpp"
 #include "log-merger/model/model.hpp"
 #include "log-merger/row-source/row_source.hpp"
+#include "log-merger/summaries/estimates.hpp"
 #include "log-merger/summaries/filter.hpp"
 
 namespace uctrace {
@@ -59,6 +60,9 @@ struct ProtocolSize {
 };
 // By protocol, greatest payload first, then by reach and size.
 std::vector<ProtocolSize> by_protocol_and_size(const Run& run, const std::vector<LatencySum>& sums);
+
+// What UCX expects of these messages, for the mean of their lengths. nullopt: it is not known.
+std::optional<Estimate> estimate_of(const Run& run, const ProtocolSize& size);
 
 namespace merge {
 

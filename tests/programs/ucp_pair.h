@@ -71,11 +71,11 @@ static inline ucp_ep_h connect_to_other(struct side* side) {
 // Makes an endpoint to a worker.
 typedef ucp_ep_h (*connect_function)(struct side*, const ucp_address_t*);
 
-static inline void open_side_with(struct side* side, uint64_t features, connect_function connect) {
-  const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = features};
+static inline void open_side_as(struct side* side, const ucp_params_t* params,
+                                connect_function connect) {
   const ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,
                                              .thread_mode = UCS_THREAD_MODE_SINGLE};
-  check_ucs(ucp_init(&params, NULL, &side->context), "ucp_init");
+  check_ucs(ucp_init(params, NULL, &side->context), "ucp_init");
   check_ucs(ucp_worker_create(side->context, &worker_params, &side->worker), "ucp_worker_create");
 
   ucp_address_t* own;
@@ -89,6 +89,11 @@ static inline void open_side_with(struct side* side, uint64_t features, connect_
   side->to_other = connect(side, side->other);
   side->to_self = connect(side, own);
   ucp_worker_release_address(side->worker, own);
+}
+
+static inline void open_side_with(struct side* side, uint64_t features, connect_function connect) {
+  const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = features};
+  open_side_as(side, &params, connect);
 }
 
 static inline void open_side(struct side* side, uint64_t features) {

@@ -166,6 +166,9 @@ export interface ProtocolSize {
   median_ns: number | null;
   p99_ns: number | null;
   per_second_bytes: number | null;
+  /** What UCX expects of them, at least and at most. */
+  ucx_least_ns: number | null;
+  ucx_most_ns: number | null;
 }
 
 /** A line of the program that calls, and what its calls of one function cost on all ranks. */

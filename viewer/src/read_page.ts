@@ -179,6 +179,8 @@ const writtenData = record<WrittenData>({
       median_ns: nullable(count),
       p99_ns: nullable(count),
       per_second_bytes: nullable(count),
+      ucx_least_ns: nullable(count),
+      ucx_most_ns: nullable(count),
     }),
   ),
   call_sites: record<RunData['call_sites']>({

@@ -26,6 +26,12 @@ export async function checkFindings({ page, data }) {
     ),
     data.protocols.map(({ protocol, messages }) => [protocol ?? 'not known', messages]),
   );
+  assert.deepEqual(
+    await rows.evaluateAll((all) => all.map((row) => row.lastElementChild.title)),
+    data.protocols.map(({ ucx_least_ns: least, ucx_most_ns: most }) =>
+      least === null ? '' : `${least.toLocaleString('en')} to ${most.toLocaleString('en')} ns`,
+    ),
+  );
   console.log(`ok   ${data.findings.length} findings, ${data.protocols.length} protocols by size`);
 }
 

@@ -2,7 +2,7 @@
 
 import type { RunData, ProtocolSize, Reach } from '../data';
 import { columnHead, element, numberCell, rowHead, section } from '../dom';
-import { formatBytes, formatCount, formatExactBytes } from '../format';
+import { formatBytes, formatCount, formatDuration, formatExactBytes } from '../format';
 import { kNotKnown } from '../words';
 import { sortedTable } from '../table';
 import { durationCell, noneCell, sizesCell } from './cells';
@@ -13,6 +13,12 @@ const kReachWords: Record<Reach, string> = {
   host: 'host',
   network: 'network',
 };
+
+function expectedCell({ ucx_least_ns: least, ucx_most_ns: most }: ProtocolSize): HTMLElement {
+  if (least === null || most === null) return noneCell();
+  const words = formatDuration(least) === formatDuration(most) ? formatDuration(least) : `${formatDuration(least)} to ${formatDuration(most)}`;
+  return numberCell(words, `${formatCount(least)} to ${formatCount(most)} ns`, least);
+}
 
 function makeRow(row: ProtocolSize): HTMLElement {
   const rate = row.per_second_bytes;
@@ -29,6 +35,7 @@ function makeRow(row: ProtocolSize): HTMLElement {
     rate === null
       ? noneCell()
       : numberCell(`${formatBytes(rate)}/s`, `${formatExactBytes(rate)} a second`, rate),
+    expectedCell(row),
   );
 }
 
@@ -42,6 +49,7 @@ export function makeProtocols({ protocols }: RunData): HTMLElement {
     columnHead('median latency', true),
     columnHead('99 %', true),
     columnHead('payload/s', true),
+    columnHead('UCX expects', true),
   ];
   return section(
     'protocols',
@@ -50,7 +58,8 @@ export function makeProtocols({ protocols }: RunData): HTMLElement {
       'p',
       {},
       'Latency is the time from when both sides of a message were there until it had arrived, ' +
-        'within 1/64. The table is about the whole run; filters do not change it.',
+        'within 1/64. UCX expects: its own estimate for a message of the mean length, over all endpoints that ' +
+        'are as far apart. The table is about the whole run; filters do not change it.',
     ),
     sortedTable({ 'data-testid': 'protocols-table' }, head, protocols.map(makeRow)),
   );

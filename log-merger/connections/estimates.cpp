@@ -1,0 +1,118 @@
+#include "log-merger/connections/estimates.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <string_view>
+#include <tuple>
+
+#include "log-merger/connections/ucp_endpoints.hpp"
+#include "log-merger/job/rows_by_handle.hpp"
+#include "log-merger/model/reach.hpp"
+
+namespace uctrace::merge {
+
+namespace {
+
+// What a user set in place of what programs tell. By process; 0 = what the program told.
+class NumbersSet {
+ public:
+  NumbersSet(const Run& run, std::string_view variable) : of_(run.processes.size()) {
+    for (const Setting& setting : run.settings) {
+      if (!is_setting(setting.from) || run.texts[setting.name] != variable) continue;
+      const std::string& value = run.texts[setting.value];
+      if (value == "auto") continue;
+      std::uint64_t number = 0;
+      std::from_chars(value.data(), value.data() + value.size(), number);
+      for (std::uint32_t i = 0; i < setting.processes; ++i) {
+        std::optional<std::uint64_t>& of = of_.at(setting.first_process + i);
+        if (!of) of = number;  // the environment comes before files
+      }
+    }
+  }
+
+  std::uint64_t or_told(std::size_t process, std::uint64_t told) const {
+    return of_[process].value_or(told);
+  }
+
+ private:
+  std::vector<std::optional<std::uint64_t>> of_;
+};
+
+std::uint64_t rounded(double number) {
+  constexpr double kMost = 9e18;
+  return static_cast<std::uint64_t>(std::llround(std::min(number, kMost)));
+}
+
+class Estimates {
+ public:
+  explicit Estimates(Job& job)
+      : job_(job), endpoints_(job.run, "UCX_NUM_EPS"), processes_(job.run, "UCX_NUM_PPN") {}
+
+  void add(ProcessIndex process) {
+    const ProcessLog& log = job_.logs[process];
+    const UcpEndpoints made(log);
+    std::map<const UcpEndpoint*, Expected> fastest;
+    for (const Endpoint& lane : log.endpoints) {
+      const Interface* interface = log.interface(lane.interface);
+      if (interface == nullptr || !interface->of_ucp) continue;
+      const UcpEndpoint* with = made.made_at(interface->worker, lane.tick);
+      if (with == nullptr) continue;
+      const auto expected = expected_of(interface->speed, size_for(process, *interface));
+      if (!expected) continue;
+      Expected& best = fastest[with];
+      if (expected->bandwidth > best.bandwidth) best = *expected;
+    }
+    for (const auto& [endpoint, expected] : fastest) count(process, *endpoint, expected);
+  }
+
+  void finish() {
+    for (const auto& [what, endpoints] : counts_) {
+      const auto& [reach, latency_ps, per_second_bytes] = what;
+      job_.run.estimates.push_back({reach, latency_ps, per_second_bytes, endpoints});
+    }
+  }
+
+ private:
+  JobSize size_for(ProcessIndex process, const Interface& interface) const {
+    const Rows<Worker>& workers = job_.logs[process].workers;
+    const auto row = row_at(workers, interface.worker, interface.worker_tick);
+    if (row == kNone) return {};
+    const auto at = static_cast<std::size_t>(process.number());
+    return {endpoints_.or_told(at, workers[row].estimated_endpoints),
+            processes_.or_told(at, workers[row].estimated_processes_of_node)};
+  }
+
+  void count(ProcessIndex process, const UcpEndpoint& endpoint, const Expected& expected) {
+    constexpr double kPicosecond = 1e12;
+    const Reach reach = reach_of(job_.run, process.number(), endpoint.peer.process.number());
+    ++counts_[{reach, rounded(expected.latency_s * kPicosecond), rounded(expected.bandwidth)}];
+  }
+
+  Job& job_;
+  NumbersSet endpoints_, processes_;
+  // By reach, picoseconds of latency and bytes a second.
+  std::map<std::tuple<Reach, std::uint64_t, std::uint64_t>, std::uint64_t> counts_;
+};
+
+}  // namespace
+
+std::optional<Expected> expected_of(const log::InterfaceSpeed& speed, const JobSize& job) {
+  if (job.endpoints == 0 || job.processes_of_node == 0) return std::nullopt;
+  const Expected expected{
+      speed.latency_s + speed.latency_per_endpoint_s * static_cast<double>(job.endpoints),
+      speed.own_bandwidth + speed.shared_bandwidth / static_cast<double>(job.processes_of_node)};
+  // A log of others than ours may hold anything.
+  const bool makes_sense = std::isfinite(expected.latency_s) && expected.latency_s >= 0 &&
+                           std::isfinite(expected.bandwidth) && expected.bandwidth >= 1;
+  return makes_sense ? std::optional(expected) : std::nullopt;
+}
+
+void add_estimates(Job& job) {
+  Estimates estimates(job);
+  for (const ProcessIndex process : job.logs.indexes()) estimates.add(process);
+  estimates.finish();
+}
+
+}  // namespace uctrace::merge

@@ -1,0 +1,76 @@
+#include "ucp-shim/contexts.hpp"
+
+#include "interpose/export.hpp"
+#include "interpose/fork_lock.hpp"
+#include "interpose/original.hpp"
+
+namespace uctrace::ucp {
+
+namespace {
+
+using interpose::Original;
+
+constinit Original<decltype(&::ucp_init_version)> original_init{"ucp_init_version"};
+
+struct Context {
+  ucp_context_h handle;
+  JobSize job;
+};
+constexpr std::uint32_t kMostContexts = 64;
+constinit interpose::ForkLock contexts_lock{};
+constinit Context contexts[kMostContexts]{};
+constinit std::uint32_t next_context = 0;
+
+Context* find_context(ucp_context_h handle) {
+  for (Context& context : contexts) {
+    if (context.handle == handle) return &context;
+  }
+  return nullptr;
+}
+
+std::uint32_t told_number(std::size_t number) {
+  return number < UINT32_MAX ? static_cast<std::uint32_t>(number) : UINT32_MAX;
+}
+
+JobSize job_size_in(const ucp_params_t& params) {
+  JobSize job{1, 1};
+  if ((params.field_mask & UCP_PARAM_FIELD_ESTIMATED_NUM_EPS) != 0) {
+    job.endpoints = told_number(params.estimated_num_eps);
+  }
+  if ((params.field_mask & UCP_PARAM_FIELD_ESTIMATED_NUM_PPN) != 0) {
+    job.processes_of_node = told_number(params.estimated_num_ppn);
+  }
+  return job;
+}
+
+// A handle may be that of a context that is gone.
+void remember(ucp_context_h handle, const JobSize& job) {
+  const interpose::Held held(contexts_lock);
+  Context* context = find_context(handle);
+  if (context == nullptr) context = &contexts[next_context++ % kMostContexts];
+  *context = {handle, job};
+}
+
+}  // namespace
+
+JobSize job_size_of(ucp_context_h handle) {
+  const interpose::Held held(contexts_lock);
+  const Context* context = find_context(handle);
+  return context != nullptr ? context->job : JobSize{};
+}
+
+}  // namespace uctrace::ucp
+
+using namespace uctrace;
+
+UCTRACE_EXPORT ucs_status_t ucp_init_version(unsigned api_major, unsigned api_minor,
+                                             const ucp_params_t* params, const ucp_config_t* config,
+                                             ucp_context_h* context) {
+  const void* caller = __builtin_return_address(0);
+  // Before the call: what the program gave belongs to it.
+  const ucp::JobSize job = ucp::job_size_in(*params);
+  const ucs_status_t status =
+      ucp::original_init.get(caller)(api_major, api_minor, params, config, context);
+  if (status == UCS_OK) ucp::remember(*context, job);
+  return status;
+}
