@@ -12,10 +12,13 @@ Cell protocol_cell(const Run& run, TextId protocol) {
   return protocol == kNoText ? Cell{std::string("unknown")} : Cell{run.texts[protocol]};
 }
 
-const std::vector<Column> kNumbers = {
-    {"messages", "messages", Unit::count}, {"bytes", "payload", Unit::bytes},
-    {"untimed", "untimed", Unit::count},   {"median_ns", "median latency", Unit::nanoseconds},
-    {"p99_ns", "99 %", Unit::nanoseconds}, {"per_second_bytes", "payload/s", Unit::bytes}};
+// Spare is all but how many messages took how long.
+const std::vector<Column> kNumbers = {{"messages", "messages", Unit::count},
+                                      {"bytes", "payload", Unit::bytes, true},
+                                      {"untimed", "untimed", Unit::count, true},
+                                      {"median_ns", "median latency", Unit::nanoseconds},
+                                      {"p99_ns", "99 %", Unit::nanoseconds, true},
+                                      {"per_second_bytes", "payload/s", Unit::bytes, true}};
 
 void add_numbers(std::vector<Cell>& row, const Latencies& latencies) {
   const LatencyFigures figures = figures_of(latencies);
@@ -57,7 +60,7 @@ Table protocol_size_table(const Run& run, const std::vector<LatencySum>& sums) {
                               .columns = {{"protocol", "protocol"},
                                           {"reach", "within"},
                                           {"from_bytes", "from", Unit::bytes},
-                                          {"below_bytes", "below", Unit::bytes}},
+                                          {"below_bytes", "below", Unit::bytes, true}},
                               .rows = {}});
   table.columns.push_back({"ucx_least_ns", "UCX expects", Unit::nanoseconds});
   table.columns.push_back({"ucx_most_ns", "at most", Unit::nanoseconds, true});

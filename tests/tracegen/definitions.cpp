@@ -61,6 +61,9 @@ void ProcessLog::define_process() {
   worker.tick = clock_.tick(at);
   worker.handle = handle::kWorker;
   worker.uid = shape_.uid(rank_);
+  worker.estimated_endpoints = static_cast<std::uint32_t>(options.processes);
+  worker.estimated_processes_of_node =
+      static_cast<std::uint32_t>(options.processes / options.hosts);
   lanes_[0].define(worker, RecordType::ucp_worker, {}, at);
   define_communicators();
   define_datatype(handle::kByte, "MPI_BYTE", log::Combiner::named, 1, 1, true);
@@ -83,6 +86,7 @@ void ProcessLog::define_interfaces() {
     fill_text(record.device, facts.device);
     fill_text(record.memory_domain, facts.memory_domain);
     record.device_type = facts.type;
+    record.speed = facts.speed;
     record.interface_address_bytes = 8;
     const bool matches = shape_.options().tag_offload && id >= kFirstCard;
     record.offered = record.hooked = kOffered | (matches ? kOfTags : 0);
@@ -170,6 +174,7 @@ std::uint64_t ProcessLog::ucp_endpoint(std::int32_t peer, std::int64_t at_ns) {
   log::UcpEndpoint record{};
   const std::int64_t at = std::min(at_ns, step_ns_) - 10;
   record.tick = clock_.tick(at);
+  record.head.b = static_cast<std::uint32_t>(record.tick - clock_.tick(at - 10));  // and its lane
   record.handle = handle;
   record.worker = handle::kWorker;
   record.remote_uid = shape_.uid(peer);

@@ -66,27 +66,31 @@ std::string Shape::gpu_name(std::int32_t rank) const {
   return text;
 }
 
+// Speeds are about what UCX's transports say of themselves.
 InterfaceFacts Shape::interface(std::uint16_t id) const {
   switch (id) {
     case kSelf:
-      return {"self", "memory0", "self", log::DeviceType::self};
+      return {"self", "memory0", "self", log::DeviceType::self, {0, 0, 19e9, 0}};
     case kPosix:
-      return {"posix", "memory", "posix", log::DeviceType::shared_memory};
+      return {"posix", "memory", "posix", log::DeviceType::shared_memory, {80e-9, 0, 12e9, 0}};
     case kCma:
-      return {"cma", "memory", "cma", log::DeviceType::shared_memory};
+      return {"cma", "memory", "cma", log::DeviceType::shared_memory, {80e-9, 0, 11e9, 0}};
     case kCudaCopy:
-      return {"cuda_copy", "cuda", "cuda_cpy", log::DeviceType::accelerator};
+      return {"cuda_copy", "cuda", "cuda_cpy", log::DeviceType::accelerator, {8e-6, 0, 10e9, 0}};
     case kCudaIpc:
-      return {"cuda_ipc", "cuda", "cuda_ipc", log::DeviceType::accelerator};
+      return {"cuda_ipc", "cuda", "cuda_ipc", log::DeviceType::accelerator, {1e-6, 0, 24e9, 0}};
     default:
       break;
   }
   const int card = id - kFirstCard;
   if (options_.network == Network::tcp) {
-    return {"tcp", fmt::format("eth{}", card), "tcp", log::DeviceType::network};
+    return {"tcp", fmt::format("eth{}", card), "tcp", log::DeviceType::network, {5e-6, 0, 0, 1e9}};
   }
   return {options_.network == Network::rc_mlx5 ? "rc_mlx5" : "dc_mlx5",
-          fmt::format("mlx5_{}:1", card), fmt::format("mlx5_{}", card), log::DeviceType::network};
+          fmt::format("mlx5_{}:1", card),
+          fmt::format("mlx5_{}", card),
+          log::DeviceType::network,
+          {600e-9, 1e-9, 0, 12e9}};
 }
 
 std::uint64_t Shape::uid(std::int32_t rank) const { return hash_of(seed(), kUid, rank) | 1; }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "event-log/format/definitions.hpp"
 #include "event-log/format/device_definitions.hpp"
 #include "tests/tracegen/clocks.hpp"
 #include "tests/tracegen/options.hpp"
@@ -27,6 +28,7 @@ enum InterfaceId : std::uint16_t {
 struct InterfaceFacts {
   std::string transport, device, memory_domain;
   log::DeviceType type;
+  log::InterfaceSpeed speed;
 };
 
 // Fills a field of fixed size, which has zeros behind the text.
