@@ -63,8 +63,8 @@ def packed_rows(packed, table):
     raise AssertionError(f"there is no {table}")
 
 
-def in_browser(*options, script=PAGE_TEST):
-    result = run([need("node"), script, *options], timeout=BROWSER_TIMEOUT_S)
+def in_browser(*options, script=PAGE_TEST, browser="chromium"):
+    result = run([need("node"), script, *options], timeout=BROWSER_TIMEOUT_S, env={"UCTRACE_BROWSER": browser})
     if result.status == SKIPPED:
         raise Skip((result.stderr or result.stdout).strip())
     check(result.status == 0, f"the page is wrong: {result}")

@@ -2,7 +2,7 @@
 most three clicks on the page. Each question is asked of runs with different answers, so that words which always stand
 there answer nothing.
 
-    test_questions.py document|commands|page [MPI [QUESTION...]]"""
+    test_questions.py document|commands|chromium|firefox [MPI [QUESTION...]]"""
 
 import json
 import re
@@ -239,13 +239,14 @@ def commands_answer(questions, mpi, numbers):
         print(f"ok   {number}. {questions[number].text}: {len(runs)} runs, {len(questions[number].commands)} commands", flush=True)
 
 
-def page_answers(questions, mpi, numbers):
+def page_answers(questions, mpi, numbers, browser):
     """All pages are looked at by one browser."""
     with scratch() as folder:
         runs = {number: list(RUNS[number](folder / str(number), mpi)) for number in numbers}
         plan = [task(questions[number], run, folder / f"{number}-{at}.html") for number in numbers for at, run in enumerate(runs[number])]
         (folder / "plan.json").write_text(json.dumps(plan))
-        in_browser("--plan", folder / "plan.json", "--answers", folder / "answers.json", script=PAGE_TESTS / "questions.mjs")
+        in_browser("--plan", folder / "plan.json", "--answers", folder / "answers.json", script=PAGE_TESTS / "questions.mjs",
+                   browser=browser)
         answered = iter(json.loads((folder / "answers.json").read_text()))
         for number in numbers:
             found = [next(answered) for _ in runs[number]]
@@ -298,8 +299,8 @@ def main(part, mpi="", *numbers):
         tutorials_agree(questions)
     elif part == "commands":
         commands_answer(questions, MPIS[mpi], wanted)
-    elif part == "page":
-        page_answers(questions, MPIS[mpi], wanted)
+    elif part in ("chromium", "firefox"):
+        page_answers(questions, MPIS[mpi], wanted, browser=part)
     else:
         raise Failure(f"there is no part {part}")
 
