@@ -2,6 +2,7 @@ import './style.css';
 import './views.css';
 import './matrix.css';
 import './timeline.css';
+import './dock.css';
 
 import licence from '../node_modules/cytoscape/LICENSE?raw';
 
@@ -20,13 +21,14 @@ import { makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
 import { PanelShow, untilPainted } from './show_panels';
 import { makeOwnOperations } from './singles';
-import { differInTimelineAlone, fromHash, kInitialState, toHash } from './state';
+import { differInDockAlone, differInTimelineAlone, fromHash, kInitialState, toHash } from './state';
 import { makeTiledOperations } from './tiles';
 import { makeView } from './view';
 import { makeCallSites } from './views/call_sites';
 import { makeCardsPanel } from './views/cards_panel';
 import { makeComparison } from './views/comparison';
 import { makeContendersPanel } from './views/contenders_panel';
+import { makeDetailsDock } from './views/details_dock';
 import { makeDeviceGraph } from './views/device_graph';
 import { makeFilterBar } from './views/filter_bar';
 import { linkFindings, makeFindings } from './views/findings';
@@ -41,13 +43,12 @@ import { addShortcuts } from './views/shortcuts';
 import { makeProcessGraph } from './views/process_graph';
 import { makeMemoryPanel } from './views/memory_panel';
 import { makeTimelinePanel } from './views/timeline_panel';
-import { makeTooltip } from './views/tooltip';
 import { makeWaits } from './waits';
 
 /** An address that changes with every turn of a wheel would be refused by browsers. */
 const kAddressLater_ms = 250;
 
-function makeContext({ data, tables }: Page): Context {
+function makeContext({ data, tables }: Page, update: Update): Context {
   const columns = makeColumns(data);
   checkTables(columns, tables);
   const axis = makeTimeAxis(data.time);
@@ -62,7 +63,7 @@ function makeContext({ data, tables }: Page): Context {
     waits: makeWaits(data, tables, axis),
     choices: makeChoices(data),
     runTotals: totals(columns, select(columns, {})),
-    tooltip: makeTooltip(),
+    dock: makeDetailsDock(update),
   };
 }
 
@@ -86,17 +87,18 @@ function showBeginning(root: HTMLElement, data: RunData): Beginning {
 
 async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginning, page: Page): Promise<void> {
   const { data } = page;
-  const context = makeContext(page);
-  const { choices, axis } = context;
-  let state = fromHash(location.hash, choices, axis, data);
-  let shown: View | undefined;
-
   const update: Update = (next) => {
     const before = state;
     state = next(state);
     writeAddress();
-    show(differInTimelineAlone(before, state) ? [timeline] : panels);
+    if (differInDockAlone(before, state)) show([dock]);
+    else show(differInTimelineAlone(before, state) ? [timeline] : panels);
   };
+  const context = makeContext(page, update);
+  const { choices, axis, dock } = context;
+  let state = fromHash(location.hash, choices, axis, data);
+  let shown: View | undefined;
+
   let later = 0;
   const writeAddress = () => {
     clearTimeout(later);
@@ -122,7 +124,7 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
   const functions = makeFunctionsPanel(update);
   const contenders = makeContendersPanel(update);
   const cards = makeCardsPanel(update);
-  const panels = [filters, matrix, timeline, graph, ...ofGpus, functions, contenders, cards];
+  const panels = [filters, matrix, timeline, graph, ...ofGpus, functions, contenders, cards, dock];
   const show = (changed: readonly Panel[]) => {
     shown = makeView(context, state, shown);
     panelShow.show(shown, changed);
@@ -130,7 +132,7 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
 
   const about =
     `uctrace ${data.run.tool}, run ${data.run.id}. All numbers are exact sums over ` +
-    `the recorded run; hover for exact values. Press ? for the keys.`;
+    `the recorded run; hover over a number for its exact value. Press ? for the keys.`;
   rest.replaceWith(
     filters.root,
     matrix.root,
@@ -157,8 +159,7 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
         element('pre', {}, licence),
       ),
     ),
-    context.tooltip.root,
-    context.tooltip.dock,
+    dock.root,
   );
   linkFindings(findings, data, (finding) => {
     const evidence = evidenceOf(data, choices, finding);
@@ -193,7 +194,7 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
   context.operations.whenChanged(() => {
     if (shown?.matrix === 'waits' && filtersTime(shown.filter)) show([matrix]);
   });
-  addShortcuts(context.tooltip, data.devices.gpus.length > 0, panelShow.reveal);
+  addShortcuts(dock, data.devices.gpus.length > 0, panelShow.reveal);
   document.documentElement.dataset['ready'] = 'true';
 }
 

@@ -9,7 +9,7 @@ import type { Choices } from './choices';
 import type { Look } from './look';
 import type { Operations } from './singles';
 import type { State } from './state';
-import type { Tooltip } from './views/tooltip';
+import type { DetailsDock } from './views/details_dock';
 import type { Waits } from './waits';
 
 export interface Context {
@@ -23,7 +23,7 @@ export interface Context {
   readonly choices: Choices;
   /** Totals of all messages and of the transfers that serve them, unfiltered. */
   readonly runTotals: Record<Measure, number>;
-  readonly tooltip: Tooltip;
+  readonly dock: DetailsDock;
 }
 
 export interface View extends State {

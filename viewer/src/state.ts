@@ -15,6 +15,10 @@ export const kOverviews = ['all', 'ranks'] as const;
 /** The strip above the timeline: all ranks together, or a row for each. */
 export type Overview = (typeof kOverviews)[number];
 
+export const kDocks = ['open', 'folded'] as const;
+/** The strip of details at the foot of the window. */
+export type Dock = (typeof kDocks)[number];
+
 export interface State {
   readonly filter: Filter;
   readonly measure: Measure;
@@ -24,6 +28,7 @@ export interface State {
   readonly overview: Overview;
   readonly lanes: LaneChoice;
   readonly look: Look;
+  readonly dock: Dock;
 }
 
 export const kInitialState: State = {
@@ -34,15 +39,22 @@ export const kInitialState: State = {
   overview: 'all',
   lanes: kAllLanes,
   look: {},
+  dock: 'open',
 };
 
-/** What only the timeline shows. */
-const kOfTimeline: readonly (keyof State)[] = ['lanes', 'overview'];
+function differAlone(keys: readonly (keyof State)[], before: State, after: State): boolean {
+  const changed = (Object.keys(before) as (keyof State)[]).filter((key) => before[key] !== after[key]);
+  return changed.length > 0 && changed.every((key) => keys.includes(key));
+}
 
 /** Whether what only the timeline shows is all that changed from one to the next. */
 export function differInTimelineAlone(before: State, after: State): boolean {
-  const changed = (Object.keys(before) as (keyof State)[]).filter((key) => before[key] !== after[key]);
-  return changed.length > 0 && changed.every((key) => kOfTimeline.includes(key));
+  return differAlone(['lanes', 'overview'], before, after);
+}
+
+/** The same of the dock of details. */
+export function differInDockAlone(before: State, after: State): boolean {
+  return differAlone(['dock'], before, after);
 }
 
 export function withChoice(state: State, choice: Choice, value: ChoiceValue | undefined): State {
@@ -75,6 +87,7 @@ export function toHash(state: State, run: string): string {
   if (state.scale !== kInitialState.scale) fields.set('scale', state.scale);
   if (state.matrix !== kInitialState.matrix) fields.set('matrix', state.matrix);
   if (state.overview !== kInitialState.overview) fields.set('overview', state.overview);
+  if (state.dock !== kInitialState.dock) fields.set('dock', state.dock);
   for (const choice of kChoices) {
     const value = state.filter[choice];
     if (value !== undefined) fields.set(choice, encodeValue(value));
@@ -99,6 +112,7 @@ export function fromHash(hash: string, choices: Choices, axis: TimeAxis, data: P
     overview: kOverviews.find((overview) => overview === fields.get('overview')) ?? 'all',
     lanes: lanesFromFields(fields, data),
     look: lookFromFields(fields, axis, data),
+    dock: kDocks.find((dock) => dock === fields.get('dock')) ?? 'open',
   };
   for (const choice of kChoices) {
     const text = fields.get(choice);

@@ -213,7 +213,7 @@ async function checkKeys(report) {
   const seen = [];
   for (let i = 0; i < 60 && !/^GPU/.test(seen.at(-1) ?? ''); ++i) {
     await page.keyboard.press('ArrowRight');
-    seen.push(await report.control('tooltip').innerText());
+    seen.push(await report.control('details-content').innerText());
   }
   assert.match(seen.at(-1), /^GPU \S+[\s\S]*UUID[\s\S]*payload bytes out/, seen.at(-1));
   await page.keyboard.press('Enter');

@@ -74,7 +74,7 @@ class Visit {
     await this.control(testId).focus();
     for (const key of keys) {
       await this.page.keyboard.press(key);
-      await this.look('[data-testid=tooltip], [data-testid=details], [aria-live]');
+      await this.look('[data-testid=details], [aria-live]');
     }
     await this.look();
   }

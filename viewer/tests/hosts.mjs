@@ -95,9 +95,9 @@ async function checkKeys(page, hosts) {
   assert.equal(await graphTotal(page), before, 'the sum is the same');
   await stage(page).focus();
   for (const key of ['ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
-  assert.match(await page.getByTestId('tooltip').innerText(), /^Rank 4/, 'processes are reached in it');
+  assert.match(await page.getByTestId('details-content').innerText(), /^Rank 4/, 'processes are reached in it');
   await page.keyboard.press('o');
-  assert.match(await page.getByTestId('tooltip').innerText(), new RegExp(`^${hosts[1]} `), 'the cursor stays in the host');
+  assert.match(await page.getByTestId('details-content').innerText(), new RegExp(`^${hosts[1]} `), 'the cursor stays in the host');
   names = await namesIn(page);
   assert.ok(names.includes(`${hosts[1]} (4)`) && !names.includes('4'), 'o closes it');
   await stage(page).focus();

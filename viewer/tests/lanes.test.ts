@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { kAllLanes, kMostPinned, makeLanes, parseRanks, type LaneChoice } from '../src/lanes';
 import { readWritten } from './read_written';
-import { differInTimelineAlone, kInitialState } from '../src/state';
+import { differInDockAlone, differInTimelineAlone, kInitialState } from '../src/state';
 import { makeRandom, makeRun, written } from './make_run.mjs';
 
 const ranks = 18; // four on each host, two on the last one
@@ -76,6 +76,14 @@ describe('a choice of lanes', () => {
     expect(differInTimelineAlone(kInitialState, kInitialState)).toBe(false);
     expect(differInTimelineAlone(kInitialState, { ...kInitialState, lanes, measure: 'messages' })).toBe(false);
     expect(differInTimelineAlone(kInitialState, { ...kInitialState, lanes, filter: { rank: 1 } })).toBe(false);
+  });
+
+  it('is no choice of the dock', () => {
+    const folded = { ...kInitialState, dock: 'folded' } as const;
+    expect(differInDockAlone(kInitialState, folded)).toBe(true);
+    expect(differInTimelineAlone(kInitialState, folded)).toBe(false);
+    expect(differInDockAlone(kInitialState, { ...folded, overview: 'ranks' })).toBe(false);
+    expect(differInDockAlone(kInitialState, kInitialState)).toBe(false);
   });
 });
 

@@ -1,24 +1,22 @@
-// Checks of how the page is laid out: nothing is cut, the tooltip floats inside the window, and
-// what stands beside the matrix says the same as the data. Used by page.mjs.
+// Checks of how the page is laid out: nothing is cut, the details of a square cover none, and what
+// stands beside the matrix says the same as the data. Used by page.mjs.
 
 import assert from 'node:assert/strict';
 import { addressOf } from './browser.mjs';
+import { assertNothingPointed, assertUncovered } from './details_dock.mjs';
 
 const kWindows = [
   { width: 1280, height: 800 },
   { width: 1920, height: 950 },
 ];
 
-/** What the tooltip must say of a pair: part and name -> its numbers; no messages of a path. */
+/** What the details must say of a pair: part and name -> its numbers; no messages and times of a transport. */
 function expectedDetails(data, src, dst) {
   const lines = new Map();
   const add = (part, name, numbers) => {
     const key = `${part}/${name}`;
-    const sums = lines.get(key) ?? numbers.map((number) => number && 0);
-    lines.set(
-      key,
-      sums.map((sum, index) => (numbers[index] === null ? null : sum + numbers[index])),
-    );
+    const sums = lines.get(key) ?? numbers.map(() => 0);
+    lines.set(key, sums.map((sum, index) => sum + numbers[index]));
   };
   for (const cell of data.cells) {
     const { reason, mpi, path } = data.classes[cell.class];
@@ -30,10 +28,10 @@ function expectedDetails(data, src, dst) {
     add('mpi', mpi ?? 'not known', numbers);
     cell.transfers.forEach((t, hop) => {
       if (t.count > 0)
-        add('transport', path[hop].transport, [null, t.bytes, t.count, t.wire_bytes, null, null]);
+        add('transport', path[hop].transport, [t.bytes, t.count, t.wire_bytes]);
     });
   }
-  return new Map([...lines].map(([key, numbers]) => [key, withMeanTime(numbers)]));
+  return new Map([...lines].map(([key, numbers]) => [key, key.startsWith('transport/') ? numbers : withMeanTime(numbers)]));
 }
 
 /** The last number is how many messages have a time. */
@@ -56,39 +54,15 @@ async function shownDetails(root) {
   return new Map(rows);
 }
 
-/** Every line that is shown is right, and with the line of the others they are all. */
+/** All lines are shown, and right. */
 function compareDetails(shown, expected, what) {
   for (const part of ['all', 'mpi', 'transport']) {
     const of = (lines) => [...lines].filter(([key]) => key.startsWith(`${part}/`));
     for (const [key, numbers] of of(shown)) {
       assert.deepEqual(numbers, expected.get(key), `${key} of ${what}`);
     }
-    const missing = of(expected).length - of(shown).length;
-    const others = [...shown.keys()].filter((key) => key.startsWith('others/'));
-    assert.ok(missing === 0 || others.some((key) => key === `others/${missing} others`), what);
+    assert.equal(of(shown).length, of(expected).length, `lines by ${part} of ${what}`);
   }
-}
-
-/** The pointer passes the tooltip; to ask what is on top there, it must not. */
-async function assertOnTop(page, tooltip, what) {
-  const found = await tooltip.evaluate((box) => {
-    box.style.pointerEvents = 'auto';
-    const { left, top, right, bottom } = box.getBoundingClientRect();
-    const corners = [left + 3, right - 3].flatMap((x) => [top + 3, bottom - 3].map((y) => [x, y]));
-    const covered = corners.filter(([x, y]) => !box.contains(document.elementFromPoint(x, y)));
-    box.style.pointerEvents = '';
-    const marker = document.querySelector('[data-testid="matrix-marker"]').getBoundingClientRect();
-    const apart =
-      right <= marker.left || left >= marker.right || bottom <= marker.top || top >= marker.bottom;
-    const cut = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
-    return { box: [left, top, right, bottom], covered, apart, cut };
-  });
-  const { width, height } = page.viewportSize();
-  const [left, top, right, bottom] = found.box;
-  assert.ok(left >= 0 && top >= 0 && right <= width && bottom <= height, `${what}: ${found.box}`);
-  assert.deepEqual(found.covered, [], `${what}: corners that something else covers`);
-  assert.ok(found.apart, `${what} does not cover its square`);
-  assert.ok(!found.cut, `${what} is not cut`);
 }
 
 /** Moves the mouse to a square; where the first one lies is known from its marker. */
@@ -114,10 +88,10 @@ async function makeAim(report) {
   };
 }
 
-async function checkTooltip(report) {
+async function checkDetails(report) {
   const { page, data } = report;
-  const tooltip = report.control('tooltip');
-  assert.ok(await tooltip.isHidden(), 'no tooltip before the reader points');
+  const details = report.control('details-content');
+  await assertNothingPointed(page, 'no details before the reader points');
   const last = data.processes.length - 1;
   const aim = await makeAim(report);
   for (const [src, dst] of [
@@ -129,17 +103,17 @@ async function checkTooltip(report) {
   ]) {
     if (dst > last) continue;
     await aim(src, dst);
-    const what = `tooltip of ${src} to ${dst} in ${page.viewportSize().width} px`;
+    const what = `details of ${src} to ${dst} in ${page.viewportSize().width} px`;
     const label = (index) => data.processes[index].label;
     assert.match(
-      await tooltip.innerText(),
+      await details.innerText(),
       new RegExp(`Source ${label(src)} .*→ destination ${label(dst)} `),
     );
-    compareDetails(await shownDetails(tooltip), expectedDetails(data, src, dst), what);
-    await assertOnTop(page, tooltip, what);
+    compareDetails(await shownDetails(details), expectedDetails(data, src, dst), what);
+    await assertUncovered(page, 'matrix-canvas', 'matrix-marker', what);
   }
   await page.mouse.move(0, 0);
-  assert.ok(await tooltip.isHidden(), 'no tooltip when the pointer has left');
+  await assertNothingPointed(page, 'no details when the pointer has left');
 }
 
 async function assertWhole(report, name) {
@@ -188,10 +162,10 @@ export async function checkLayout(report) {
     }
     // Where ranks share a square, it stands for no pair of them.
     if (report.data.processes.length <= 1024) {
-      await checkTooltip(report);
+      await checkDetails(report);
       await checkPairs(report);
     }
-    console.log(`ok   ${window.width} px wide: tables whole, tooltip on top, pairs`);
+    console.log(`ok   ${window.width} px wide: tables whole, details cover nothing, pairs`);
   }
   await page.setViewportSize(before);
 }

@@ -70,7 +70,7 @@ async function checkLanes(page) {
     await page.getByTestId('lanes-only').fill(String(rank));
     await page.getByTestId('timeline-canvas').focus();
     for (const key of ['Home', 'ArrowDown']) await page.keyboard.press(key);
-    assert.match(await page.getByTestId('tooltip').innerText(), new RegExp(`rank\\s+${rank}\\b`));
+    assert.match(await page.getByTestId('details-content').innerText(), new RegExp(`rank\\s+${rank}\\b`));
     await page.keyboard.press('Escape');
   }
   await page.getByTestId('lanes-only').fill('');

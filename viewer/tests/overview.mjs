@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { addressHas, addressLacks, addressOf } from './browser.mjs';
+import { assertNothingPointed } from './details_dock.mjs';
 import { makeRun, written } from './make_run.mjs';
 import { unpackTables } from './pack.mjs';
 
@@ -89,17 +90,17 @@ function squareWithout(bins, rows, columns) {
 async function checkKeys(page, { bins, columns }, group) {
   await strip(page).focus();
   await page.keyboard.press('ArrowDown');
-  assert.match(await page.getByTestId('tooltip').innerText(), group === 1 ? /^Rank 0 as source/ : /^Ranks 0–\d+ as source/);
+  assert.match(await page.getByTestId('details-content').innerText(), group === 1 ? /^Rank 0 as source/ : /^Ranks 0–\d+ as source/);
   const first = [...bins.keys()].filter((square) => square < columns).sort((a, b) => a - b)[0];
   for (let i = 0; i < first; ++i) await page.keyboard.press('ArrowRight');
-  const text = await page.getByTestId('tooltip').innerText();
+  const text = await page.getByTestId('details-content').innerText();
   assert.ok(text.replaceAll(',', '').includes(`${bins.get(first)} B`), `${text} has ${bins.get(first)}`);
   await page.keyboard.press('Enter');
   await addressHas(page, /from_ns=\d+&to_ns=\d+/, 'Enter chooses the time');
   await page.keyboard.press('Enter');
   await addressLacks(page, /from_ns/, 'and gives it back');
   await page.keyboard.press('Escape');
-  assert.ok(await page.getByTestId('tooltip').isHidden());
+  await assertNothingPointed(page);
 }
 
 async function checkRun(page, folder, fill, ranks) {

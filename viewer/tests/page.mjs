@@ -9,7 +9,7 @@
 //   --selections FILE.json [--filters NAME,...]
 //                                              what the page sums up under many filters, or these,
 //                                              and the command that it shows for each
-//   --part gpus|tiles|hostile|ranks|colours|overview|hosts   only what is shown of GPUs; only a page with tiles; only
+//   --part gpus|tiles|hostile|ranks|colours|overview|hosts|details   only what is shown of GPUs; only a page with tiles; only
 //                                              hostile names; only 1,024 ranks; only one of the checks that make runs of their own
 //   --screenshot FILE.png  --dark              a picture; dark
 //   --ranks N  --gpus N                        an invented run of N ranks, N GPUs on each host
@@ -23,8 +23,9 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
 import { addressHas, addressLacks, addressOf, dataIn, withBrowser } from './browser.mjs';
-import { checkLayout, checkLongCommand } from './layout.mjs';
+import { checkDetailsDock } from './details_dock.mjs';
 import { fillTemplate as fill, kDataTags } from './fill.mjs';
+import { checkLayout, checkLongCommand } from './layout.mjs';
 import { checkGpus } from './gpus.mjs';
 import { checkHostile } from './hostile.mjs';
 import { checkHosts } from './hosts.mjs';
@@ -60,7 +61,7 @@ const { values: options } = parseArgs({
 });
 
 /** Checks that make the runs that they need, by the name of their part. */
-const kOwnRuns = { colours: checkNameColours, overview: checkOverview, hosts: checkHosts };
+const kOwnRuns = { colours: checkNameColours, overview: checkOverview, hosts: checkHosts, details: checkDetailsDock };
 
 async function checkControls(report) {
   const { page, data } = report;

@@ -1,8 +1,9 @@
-// Timeline, graph, tooltips and keys as a reader works them. Used by page.mjs.
+// Timeline, graph, details and keys as a reader works them. Used by page.mjs.
 
 import assert from 'node:assert/strict';
 
 import { addressHas, addressLacks, addressOf, kBrowser, savedBy } from './browser.mjs';
+import { assertNothingPointed, isKept, isPointed } from './details_dock.mjs';
 import { checkLanes, checkLook, checkSearch, checkWaits } from './waits_and_lanes.mjs';
 
 export const total = (report) =>
@@ -56,25 +57,24 @@ async function checkSpan(report) {
 /** From the whole run to one operation, kept in the panel of details, copied and closed, by keys alone. */
 async function checkTimeline(report) {
   const { page } = report;
-  const tooltip = report.control('tooltip');
+  const dock = report.control('details-content');
   await page.keyboard.press('t');
   const focused = await page.evaluate(() => document.activeElement.dataset.testid);
   assert.equal(focused, 'timeline-canvas', 't goes to the timeline');
   await press(report, 'timeline-canvas', 'Home', 'ArrowDown');
-  assert.ok(await tooltip.isVisible(), 'arrows explain');
+  assert.ok(await isPointed(page), 'arrows explain');
   const before = await report.control('timeline-level').textContent();
   for (let i = 0; i < 12; ++i) await page.keyboard.press('+');
   assert.notEqual(await report.control('timeline-level').textContent(), before, '+ zooms');
   await page.keyboard.press('ArrowRight');
   await page.keyboard.press('ArrowDown');
-  const text = await tooltip.innerText();
+  const text = await dock.innerText();
   assert.match(text, /process\s+rank|of rank/, text);
-  const dock = report.control('details');
   await page.keyboard.press('Enter');
-  assert.ok(await dock.isVisible(), 'Enter keeps the details');
-  assert.ok(await tooltip.isHidden(), 'in their panel alone');
+  assert.ok(await isKept(page), 'Enter keeps the details');
+  assert.equal(await dock.innerText(), text, 'the same ones');
   await report.page.mouse.move(3, 3);
-  assert.ok(await dock.isVisible(), 'what is kept stays');
+  assert.ok(await isKept(page), 'what is kept stays');
   const kept = await dock.innerText();
   await page.keyboard.press('ArrowRight');
   assert.notEqual(await dock.innerText(), kept, 'and keys go on');
@@ -85,10 +85,10 @@ async function checkTimeline(report) {
   });
   // The page scrolls by whole pixels.
   assert.ok(covered < 1, `the panel covers ${covered} px of the end of the page`);
-  await dock.getByTestId('copy').click();
+  await report.control('details').getByTestId('copy').click();
   await page.locator('[data-testid="details"] [data-copied]').waitFor();
   await page.keyboard.press('Escape');
-  assert.ok(await dock.isHidden(), 'Escape closes');
+  assert.ok(!(await isKept(page)), 'Escape closes');
   const back = await page.evaluate(() => document.activeElement.dataset.testid);
   assert.equal(back, 'timeline-canvas', 'and gives the focus back');
   await page.keyboard.press('b');
@@ -128,8 +128,8 @@ async function checkPointer(report) {
   else await page.mouse.dblclick(middle.clientX, middle.clientY);
   const closer = await level();
   assert.notEqual(closer, zoomed, 'a double click zooms');
-  assert.ok(await report.control('tooltip').isHidden(), 'and explains nothing');
-  assert.ok(await report.control('details').isHidden(), 'and keeps nothing');
+  await assertNothingPointed(page, 'and explains nothing');
+  assert.ok(!(await isKept(page)), 'and keeps nothing');
   await page.keyboard.press('s');
   assert.notEqual(await level(), closer, 'and keys go on working');
   await press(report, 'timeline-canvas', 's', 's');
@@ -243,7 +243,7 @@ async function checkReceipt(report) {
   // The start of the run, of which every page has the single operations.
   await press(report, 'timeline-canvas', '0', '+', '+', '+', 'Home', 'ArrowDown', 'ArrowDown');
   for (let i = 0; i < 40; ++i) {
-    const text = await report.control('tooltip').innerText();
+    const text = await report.control('details-content').innerText();
     if (/Message #\d+/.test(text)) {
       for (const name of ['from', 'to', 'payload', 'protocol', 'match', 'start', 'Path']) {
         assert.match(text, new RegExp(`(^|\\n)${name}`), `the receipt tells ${name}`);
@@ -268,9 +268,9 @@ async function checkGraph(report) {
   await report.measure('bytes');
   await page.keyboard.press('g');
   await page.keyboard.press('ArrowRight');
-  assert.match(await report.control('tooltip').innerText(), /Rank/, 'a process is explained');
+  assert.match(await report.control('details-content').innerText(), /Rank/, 'a process is explained');
   await page.keyboard.press('ArrowDown');
-  assert.match(await report.control('tooltip').innerText(), /Edge/, 'so is an edge');
+  assert.match(await report.control('details-content').innerText(), /Edge/, 'so is an edge');
   await page.keyboard.press('Enter');
   await addressHas(page, /src=\d+&dst=/, 'Enter chooses the edge');
   assert.equal(await graphTotal(report), await total(report));

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 
 import { addressHas, addressLacks, addressOf } from './browser.mjs';
+import { isKept } from './details_dock.mjs';
 import { unpackTables } from './pack.mjs';
 
 const total = (values) => values.reduce((sum, value) => sum + value, 0);
@@ -32,7 +33,7 @@ export async function checkWaits(report) {
     const longest = Number(await first.locator('td').first().getAttribute('data-value'));
     assert.equal(longest, Math.max(...shown), 'the longest one first');
     await first.locator('button').click();
-    const dock = report.control('details');
+    const dock = report.control('details-content');
     const kinds = await dock.locator('tr[data-part="kind"]').evaluateAll((all) =>
       all.map((row) => [row.dataset.name, Number(row.children[2].dataset.value)]),
     );
@@ -126,7 +127,7 @@ export async function checkSearch(report) {
   const said = await report.control('timeline-found').textContent();
   const found = Number(/of ([\d,]+)/.exec(said)[1].replaceAll(',', ''));
   assert.equal(found, expected, 'calls, and operations that they asked for');
-  const dock = report.control('details');
+  const dock = report.control('details-content');
   const first = await dock.innerText();
   assert.ok(first.includes(name), `${first} tells of ${name}`);
   // What is said stays, also where the jump changed the lanes.
@@ -141,7 +142,7 @@ export async function checkSearch(report) {
   assert.match(await report.control('timeline-found').textContent(), /^not found/);
   await report.control('timeline-find').fill('');
   await page.keyboard.press('Escape');
-  assert.ok(await dock.isHidden());
+  assert.ok(!(await isKept(page)));
   await press(report, 'h', 'h', '0', 'Escape');
   if (/by_host/.test(await addressOf(page))) await press(report, 'h');
   console.log(`ok   search: ${found} times ${name}`);
@@ -150,7 +151,7 @@ export async function checkSearch(report) {
 /** The address gives the same part of the run and the same details, also once they are changed or closed. */
 export async function checkLook(report) {
   const { page } = report;
-  const dock = report.control('details');
+  const close = report.control('details-close');
   const level = () => report.control('timeline-level').textContent();
   const isIn = (field) => page.waitForURL((url) => new URLSearchParams(url.hash.slice(1)).has(field));
   const reopen = async () => {
@@ -170,13 +171,13 @@ export async function checkLook(report) {
   assert.equal(await level(), said, 'and the same part of the run');
   // An address without it, put in by hand, closes the details.
   await page.evaluate(() => (location.hash = location.hash.replace(/&?operation=[^&]*/, '')));
-  await dock.waitFor({ state: 'hidden' });
+  await close.waitFor({ state: 'hidden' });
   await page.goBack();
-  await dock.waitFor();
+  await close.waitFor();
   await page.keyboard.press('Escape');
   await page.waitForURL((url) => !url.hash.includes('operation='));
   await reopen();
-  assert.ok(await dock.isHidden(), 'what was closed stays so');
+  assert.ok(!(await isKept(page)), 'what was closed stays so');
   assert.equal(await level(), said);
   await press(report, '0');
   await page.waitForURL((url) => !url.hash.includes('zoom='));

@@ -1,17 +1,14 @@
-// A description of an operation or message as the content of a tooltip.
+// A description of an operation or message, as the dock of details shows it.
 
 import type { Description } from '../describe';
 import { element } from '../dom';
 
 export function makeCard({ title, lines, path, notes }: Description): HTMLElement[] {
-  const facts = element('dl', { class: 'card' });
-  for (const [name, value] of lines) {
-    facts.append(element('dt', {}, name), element('dd', {}, value));
-  }
+  const facts = lines.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value)));
   const items = (path ?? []).map((line) => element('li', {}, line));
   return [
     element('strong', {}, title),
-    facts,
+    element('dl', { class: 'card' }, ...facts),
     ...(path
       ? [
           element('div', { class: 'faint' }, items.length > 0 ? 'Path' : 'Path: not recorded'),

@@ -1,68 +1,138 @@
-// A panel at the foot of the window with the details of what the reader chose to keep: it covers no data,
-// as the page ends above it, scrolls, can be selected and copied, and stays until it is closed.
+// The strip at the foot of the window that explains what the reader points at or reaches by keys. The reader can keep
+// that: then the strip grows to a panel with all of it, which scrolls, can be selected and copied, and stays until it is
+// closed. It covers no data, because the page ends above it.
 
 import { button, element } from '../dom';
+import type { Panel, Update } from '../page';
 import { copyButton } from './copy_button';
 
-/** An event at an owner whose details are no longer in the panel. */
-export const kDetailsGone = 'detailsgone';
+/** An event at an owner whose details are kept, or no longer kept. */
+export const kKeptChange = 'keptchange';
 
-export interface DetailsDock {
-  readonly root: HTMLElement;
-  /** Where the focus goes at the end; nothing while it is closed. */
-  readonly owner: HTMLElement | undefined;
-  /** Shows these, instead of others if it is open; parts that an <hr> parts stand beside each other. */
-  open(owner: HTMLElement, children: readonly Node[]): void;
-  /** Whether it was open. */
-  close(): boolean;
-  focus(): void;
+export interface Explanation {
+  /** The part of the page that explains something, and gets the focus when its details are closed. */
+  readonly owner: HTMLElement;
+  /** Where in the window is what it explains. */
+  readonly box: () => DOMRect;
+  /** What an <hr> parts stands beside each other once it is kept. */
+  readonly content: readonly Node[];
 }
 
-export function makeDetailsDock(): DetailsDock {
-  const content = element('div', { class: 'dock-content', tabindex: 0, 'data-testid': 'details-content' });
-  const tools = element(
-    'div',
-    { class: 'tools' },
-    copyButton('Copy', () => content.innerText),
-    button('Close', { 'data-testid': 'details-close' }, () => dock.close()),
+export interface DetailsDock extends Panel {
+  /** Of what the pointer is at; does nothing while details are kept. */
+  point(explanation: Explanation): void;
+  /** Of what keys reached, which is not left beneath the dock; while details are kept, these are kept instead. */
+  reach(explanation: Explanation): void;
+  /** Nothing of this owner is pointed at. */
+  leave(owner: HTMLElement): void;
+  /** Keeps these, whoever kept others; else what is pointed at, if nothing is kept. */
+  keep(explanation?: Explanation): void;
+  /** Puts the focus into what is kept. */
+  enter(): void;
+  /** Whether something was kept. */
+  close(): boolean;
+  readonly isKept: boolean;
+  /** Whether it explains something of this owner, which is not kept. */
+  explains(owner: HTMLElement): boolean;
+  /** Whether details of this owner are kept. */
+  keeps(owner: HTMLElement): boolean;
+}
+
+const kHint =
+  'What you point at in the matrix, the timeline or a graph, or reach there with the arrow keys, is explained here. ' +
+  'p keeps that, and shows all of it; in the timeline, so do a click and Enter.';
+const kRoomBelow = 12;
+const kDoubleClick_ms = 400;
+
+export function makeDetailsDock(update: Update): DetailsDock {
+  const hint = element('p', {}, kHint);
+  const content = element('div', { class: 'dock-content', role: 'status', 'data-testid': 'details-content' }, hint);
+  const fold = button('', { 'data-testid': 'details-fold' }, () =>
+    update((state) => ({ ...state, dock: state.dock === 'open' ? 'folded' : 'open' })),
   );
+  const copy = copyButton('Copy', () => content.innerText);
+  const shut = button('Close', { 'data-testid': 'details-close' }, () => dock.close());
   const root = element(
     'aside',
-    { class: 'dock', 'aria-label': 'Details', hidden: true, 'data-testid': 'details' },
-    tools,
+    { class: 'dock', 'aria-label': 'Details', 'data-testid': 'details' },
+    element('div', { class: 'tools' }, copy, shut, fold),
     content,
   );
-  let owner: HTMLElement | undefined;
+  let shown: Explanation | undefined;
+  let isKept = false;
+  let isFolded = false;
+  let uncoverLater = 0;
+
+  const fill = (next: Explanation | undefined) => {
+    shown = next;
+    content.replaceChildren(...(next ? partsOf(next.content) : [hint]));
+  };
+  /** The size of the dock changes with this alone, never with what it explains. */
+  const resize = () => {
+    document.documentElement.dataset['dock'] = isKept ? 'kept' : isFolded ? 'folded' : 'open';
+    copy.hidden = shut.hidden = !isKept;
+    fold.hidden = isKept;
+    fold.textContent = isFolded ? 'Show details' : 'Hide';
+    fold.setAttribute('aria-expanded', String(!isFolded));
+    if (isKept) content.tabIndex = 0;
+    else content.removeAttribute('tabindex');
+    content.scrollTop = 0;
+  };
+  const uncover = () => {
+    if (!shown) return;
+    const covered = shown.box().bottom + kRoomBelow - root.getBoundingClientRect().top;
+    if (covered > 0) window.scrollBy({ top: covered });
+  };
+
   const dock: DetailsDock = {
     root,
-    get owner() {
-      return owner;
+    neverWaits: true,
+    show(view) {
+      isFolded = view.dock === 'folded';
+      resize();
     },
-    open(behind, children) {
-      const before = owner;
-      owner = behind;
-      if (before && before !== behind) before.dispatchEvent(new Event(kDetailsGone));
-      root.hidden = false;
-      document.documentElement.dataset['dock'] = 'open';
-      content.replaceChildren(...partsOf(children));
-      content.scrollTop = 0;
+    get isKept() {
+      return isKept;
     },
+    explains: (owner) => !isKept && shown?.owner === owner,
+    keeps: (owner) => isKept && shown?.owner === owner,
+    point(explanation) {
+      if (!isKept) fill(explanation);
+    },
+    reach(explanation) {
+      if (isKept) dock.keep(explanation);
+      else fill(explanation);
+      uncover();
+    },
+    leave(owner) {
+      if (dock.explains(owner)) fill(undefined);
+    },
+    keep(explanation) {
+      const next = explanation ?? (isKept ? undefined : shown);
+      if (!next) return;
+      const before = isKept ? shown!.owner : next.owner;
+      isKept = true;
+      if (next !== shown) fill(next);
+      resize();
+      for (const owner of new Set([before, next.owner])) owner.dispatchEvent(new Event(kKeptChange));
+      clearTimeout(uncoverLater);
+      // Until the second click of a double click would have come, the page stays where it is.
+      uncoverLater = window.setTimeout(() => isKept && uncover(), kDoubleClick_ms);
+    },
+    enter: () => isKept && content.focus({ preventScroll: true }),
     close() {
-      if (!owner) return false;
-      const last = owner;
-      owner = undefined;
-      root.hidden = true;
-      delete document.documentElement.dataset['dock'];
-      last.dispatchEvent(new Event(kDetailsGone));
-      last.focus({ preventScroll: true });
+      if (!isKept) return false;
+      const { owner } = shown!;
+      isKept = false;
+      fill(undefined);
+      resize();
+      owner.dispatchEvent(new Event(kKeptChange));
+      owner.focus({ preventScroll: true });
       return true;
     },
-    focus: () => content.focus({ preventScroll: true }),
   };
   root.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape') return;
-    dock.close();
-    event.stopPropagation();
+    if (event.key === 'Escape' && dock.close()) event.stopPropagation();
   });
   return dock;
 }

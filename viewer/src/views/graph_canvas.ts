@@ -37,8 +37,6 @@ export interface GraphActions {
   /** Whether it is a host, or a part of one, that a double click opens or closes. */
   opens(id: string): boolean;
   open(id: string): void;
-  /** Everything has moved on the screen. */
-  moved(): void;
 }
 
 export interface GraphCanvas {
@@ -181,13 +179,15 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
 
   const isPart = (target: SingularElementArgument) => !target.hasClass('host');
   graph.on('mouseover', 'node, edge', ({ target }) => isPart(target) && actions.point(target.id()));
-  graph.on('mouseout', 'node, edge', () => document.activeElement !== stage && actions.point(undefined));
+  const leave = () => document.activeElement !== stage && actions.point(undefined);
+  graph.on('mouseout', 'node, edge', leave);
+  // A fast pointer is outside before it was seen beside the node.
+  stage.addEventListener('mouseleave', leave);
   graph.on('tap', 'edge', ({ target }) => actions.choose(target.id()));
   // What a double click opens is chosen by a click that no second one follows.
   graph.on('tap', 'node', ({ target }) => isPart(target) && !actions.opens(target.id()) && actions.choose(target.id()));
   graph.on('onetap', 'node', ({ target }) => isPart(target) && actions.opens(target.id()) && actions.choose(target.id()));
   graph.on('dbltap', 'node', ({ target }) => isPart(target) && actions.opens(target.id()) && actions.open(target.id()));
-  graph.on('pan zoom drag', () => actions.moved());
   stage.addEventListener(
     'wheel',
     (event) => {

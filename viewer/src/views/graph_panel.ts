@@ -25,7 +25,7 @@ const kMostStrong = 300;
 const kMostStrongInCircle = 60;
 
 export function makeGraphPanel(context: Context, update: Update, kind: GraphKind): Panel {
-  const { tooltip, choices } = context;
+  const { dock, choices } = context;
   let by: EdgesBy = 'transport';
   const hosts = makeHostControl(kind.id, context.data, () => place());
   let layout = kind.layout(hosts.choice());
@@ -43,7 +43,6 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
       'Enter shows only that, or opens a host; o opens or closes the host',
     'data-testid': `${kind.id}-canvas`,
   });
-  const announced = element('div', { class: 'offscreen', 'aria-live': 'polite' });
   const legend = element('div', { class: 'legend', 'data-testid': `${kind.id}-legend` });
   const said = element('p', { 'data-testid': `${kind.id}-said` });
   const bySelect = element(
@@ -75,13 +74,12 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
   );
   const reading = kind.reading ? [element('p', {}, kind.reading)] : [];
   const list = element('details', {}, element('summary', {}, 'The edges as a table'));
-  const root = section(kind.id, kind.title, ...reading, said, tools, legend, stage, list, announced);
+  const root = section(kind.id, kind.title, ...reading, said, tools, legend, stage, list);
   const canvas = makeGraphCanvas(stage, {
     point: (id) => point(id),
     choose: (id) => choose(id),
     opens: (id) => hostAt(id) !== undefined,
     open: (id) => toggleHost(id),
-    moved: () => tooltip.hide(),
   });
 
   // ---- what is drawn ----
@@ -174,7 +172,7 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
   const place = () => {
     layout = kind.layout(hosts.choice());
     cursor = undefined;
-    tooltip.hide();
+    dock.leave(stage);
     canvas.place(layout);
     if (view) show(view);
   };
@@ -194,20 +192,19 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
   };
   const isClosed = (id: string) => layout.nodes.some((node) => node.id === id && node.kind === 'closed');
 
-  const point = (id: string | undefined, speak = false) => {
+  const point = (id: string | undefined, byKey = false) => {
     // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
-    if (tooltip.owns(stage) && !speak) return;
+    if (dock.keeps(stage) && !byKey) return;
     cursor = id;
     mark();
     if (id === undefined || !view) {
-      tooltip.hide();
+      dock.leave(stage);
       return;
     }
     const content = makeCard(describePart(kind, layout, edges, id));
-    const anchor = { getBoundingClientRect: () => canvas.boxOf(id) };
-    if (speak && tooltip.pinned) tooltip.keep(stage, anchor, ...content);
-    else tooltip.show(anchor, ...content);
-    if (speak) announced.textContent = content.map((part) => part.textContent).join(', ');
+    const explanation = { owner: stage, box: () => canvas.boxOf(id), content };
+    if (byKey) dock.reach(explanation);
+    else dock.point(explanation);
   };
   const reach = (id: string) => {
     canvas.reveal(id);
@@ -245,10 +242,6 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
       else choose(cursor);
     },
     o: () => cursor !== undefined && toggleHost(cursor),
-    p: () => {
-      tooltip.pin(stage);
-      tooltip.enter();
-    },
     '+': () => canvas.zoomBy(1.3),
     '=': () => canvas.zoomBy(1.3),
     '-': () => canvas.zoomBy(1 / 1.3),
@@ -258,7 +251,7 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
   stage.addEventListener('keydown', (event) => {
     const action = keys[event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'Escape' && tooltip.pinned) return;
+    if (event.key === 'Escape' && dock.isKept) return;
     action();
     event.preventDefault();
     event.stopPropagation();

@@ -1,4 +1,4 @@
-// The communication matrix: heat map with legend and tooltip, the largest pairs beside it, and the
+// The communication matrix: heat map with legend, the largest pairs beside it, and the
 // same numbers as a table.
 
 import { button, element, section } from '../dom';
@@ -20,8 +20,6 @@ import { describeWaitPair, makeWaitList } from './wait_list';
 const kMaxTableSide = 64;
 /** Least width, with its gap, of what stands beside the matrix; with less it goes below. */
 const kListRoom = 324;
-/** Lines of each breakdown in the tooltip, which cannot be scrolled. */
-const kTooltipLines = 6;
 
 export function makeMatrixPanel(context: Context, update: Update): Panel {
   const axis = makeAxis(context.columns, kMaxSide, context.waits.sums.column('cause').includes(-1));
@@ -34,7 +32,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   });
   const heatMap = new HeatMap(canvas);
   const marker = element('div', { class: 'marker', hidden: true, 'data-testid': 'matrix-marker' });
-  const { tooltip } = context;
+  const { dock } = context;
   const stage = element('div', { class: 'stage' }, canvas, marker);
   const scroll = element('div', { class: 'scroll matrix' }, stage);
   const legend = element('div', { class: 'legend', 'data-testid': 'matrix-legend' });
@@ -48,8 +46,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   const choose = (chosen: Square, owner: HTMLElement = canvas) => {
     if (waitCells) {
       mark(chosen);
-      const content = describeWaitPair(context, waitCells, axis, chosen);
-      tooltip.keep(owner, marker, ...content);
+      dock.keep({ owner, box, content: describeWaitPair(context, waitCells, axis, chosen) });
       return;
     }
     if (axis.group > 1) return;
@@ -67,14 +64,15 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     marker.hidden = square === undefined;
     if (square) Object.assign(marker.style, heatMap.boxOf(square));
   };
+  const box = () => marker.getBoundingClientRect();
   const actions = {
     choose(chosen: Square) {
       const { activeElement } = document;
       choose(chosen, activeElement instanceof HTMLElement ? activeElement : canvas);
     },
     point(next: Square | undefined) {
-      if (tooltip.owns(canvas)) return;
-      tooltip.hide();
+      if (dock.keeps(canvas)) return;
+      dock.leave(canvas);
       mark(next);
     },
   };
@@ -128,18 +126,19 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   const explain = (byKey = false) => {
     (waitCells ? waitList : list).mark(square);
     if (!square || !view) {
-      tooltip.hide();
+      dock.leave(canvas);
       return;
     }
     const content = waitCells
       ? describeWaitPair(context, waitCells, axis, square)
-      : describePair(context, view, axis, squares, square, kTooltipLines);
-    if (byKey && tooltip.pinned) tooltip.keep(canvas, marker, ...content);
-    else tooltip.show(marker, ...content);
+      : describePair(context, view, axis, squares, square);
+    const explanation = { owner: canvas, box, content };
+    if (byKey) dock.reach(explanation);
+    else dock.point(explanation);
   };
   const point = (next: Square | undefined, byKey = false) => {
     // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
-    if (tooltip.owns(canvas) && !byKey) return;
+    if (dock.keeps(canvas) && !byKey) return;
     if (next?.row === square?.row && next?.column === square?.column) return;
     mark(next);
     explain(byKey);
@@ -176,10 +175,6 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
       useMouse();
       point(undefined);
     } else if (event.key === 'Enter') square && choose(square);
-    else if (event.key === 'p') {
-      tooltip.pin(canvas);
-      tooltip.enter();
-    }
     else if (event.key in kArrows) {
       byKeyboard = true;
       point(moved(square, event.key, axis.side), true);
@@ -210,8 +205,8 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
       draw();
       if (waitCells) waitList.show(waitCells, matrix);
       else list.show(next, matrix);
-      if (square && !tooltip.root.hidden) explain();
-      else if (!tooltip.owns(canvas)) mark(undefined);
+      if (square && dock.explains(canvas)) explain();
+      else if (!dock.keeps(canvas)) mark(undefined);
       if (axis.side <= kMaxTableSide) {
         numbers.replaceChildren(numbers.firstElementChild!, makeMatrixTable(context, wordsOfView(next), kCorners[next.matrix], matrix));
       }

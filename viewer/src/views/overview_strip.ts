@@ -40,7 +40,6 @@ export function makeOverviewStrip(
 ): OverviewStrip {
   const { axis, data } = context;
   const canvas = element('canvas', { class: 'overview', 'data-testid': 'timeline-overview' });
-  const announced = element('div', { class: 'offscreen', 'aria-live': 'polite' });
   const controls = makeOverviewControls(update, data.processes.length);
   const rows = makeRankAxis(context.columns);
   let drawn: Drawn | undefined;
@@ -50,7 +49,7 @@ export function makeOverviewStrip(
   });
   const rankPicture = (): RankPicture | undefined =>
     drawn?.bins && { view: drawn.view, place: drawn.place, bins: drawn.bins };
-  const cursor = addRankCursor(canvas, announced, context, { picture: rankPicture, redraw: () => redraw(), choose });
+  const cursor = addRankCursor(canvas, context, { picture: rankPicture, redraw: () => redraw(), choose });
   const keptBins = keepLast((density: Float64Array, columns: number) => mergeRankBins(density, rows, axis.slabs, columns));
 
   // What a moving timeline leaves as it is.
@@ -104,7 +103,7 @@ export function makeOverviewStrip(
   };
 
   return {
-    root: element('div', {}, controls.root, canvas, announced),
+    root: element('div', {}, controls.root, canvas),
     draw(view, range, left, width) {
       const byRank = view.overview === 'ranks' && data.processes.length > 1;
       const top = byRank ? kFrame : 0;

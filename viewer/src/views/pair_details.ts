@@ -11,8 +11,8 @@ import { timeCells, type MessageTimes } from './time_cells';
 
 interface Line {
   readonly name: string;
-  /** Null where a sum would count a message more than once. */
-  readonly ofMessages: MessageTimes | null;
+  /** Left out where a sum would count a message more than once. */
+  readonly ofMessages?: MessageTimes;
   readonly bytes: number;
   readonly transfers: number;
   readonly wire_bytes: number;
@@ -28,19 +28,18 @@ export function describeEnds({ data }: Context, axis: Axis, { row, column }: Squ
   return `Source ${source} → destination ${destination}`;
 }
 
-/** `squares`: that of each cell. Of each breakdown the `limit` largest lines are listed, and the sum of the others. */
+/** A title and tables beside each other. `squares`: that of each cell. */
 export function describePair(
   context: Context,
   view: View,
   axis: Axis,
   squares: Int32Array,
   square: Square,
-  limit = Infinity,
 ): HTMLElement[] {
   const { columns } = view;
   const cells = cellsAt(squares, axis, square);
   const functions = listFunctions(columns, view.selection, cells).map(
-    ({ mpi, messages, timed, time, ...load }): Line => ({
+    ({ mpi, messages, timed, time, ...load }) => ({
       name: mpi ?? kNotKnown,
       ofMessages: { messages, timed, time },
       ...load,
@@ -49,7 +48,6 @@ export function describePair(
   const transports = listTransports(columns, view.selection, cells).map(
     ({ transport, count, bytes, wire_bytes }): Line => ({
       name: transport,
-      ofMessages: null,
       bytes,
       transfers: count,
       wire_bytes,
@@ -58,58 +56,46 @@ export function describePair(
   const title = element('strong', {}, describeEnds(context, axis, square));
   if (functions.length === 0) return [title, element('div', {}, 'nothing that the filter selects')];
   const all = addUp('all', functions);
-  const { messages, timed } = all.ofMessages!;
+  const { messages, timed } = all.ofMessages;
   return [
     title,
     element(
-      'table',
-      { class: 'details' },
-      element('thead', {}, element('tr', {}, ...kHead.map((text) => columnHead(text, true)))),
-      element('tbody', {}, makeLine('all', all)),
-      ...makeGroup('mpi', 'by MPI function', functions, limit),
-      ...makeGroup('transport', 'by UCT transport (the payload it carried)', transports, limit),
+      'div',
+      { class: 'tables' },
+      makeTable('by MPI function', kOfMessages, [['all', all], ...functions.map((line) => ['mpi', line] as const)]),
+      ...(transports.length > 0
+        ? [makeTable('by UCT transport', kOfTransfers, transports.map((line) => ['transport', line] as const))]
+        : []),
     ),
     ...(messages > timed ? [element('div', {}, describeUntimed(messages - timed))] : []),
   ];
 }
 
-const kHead = ['', 'messages', 'payload', 'transfers', 'wire bytes', 'time', 'mean time'];
+const kOfTransfers = ['payload carried', 'transfers', 'wire bytes'];
+const kOfMessages = ['messages', 'payload', 'transfers', 'wire bytes', 'time', 'mean time'];
 
-function addUp(name: string, lines: readonly Line[]): Line {
-  const sum = (of: (line: Line) => number) => lines.reduce((total, line) => total + of(line), 0);
-  const ofMessages = lines.some((line) => line.ofMessages === null)
-    ? null
-    : {
-        messages: sum((line) => line.ofMessages!.messages),
-        timed: sum((line) => line.ofMessages!.timed),
-        time: sum((line) => line.ofMessages!.time),
-      };
+function addUp(name: string, lines: readonly (Line & { ofMessages: MessageTimes })[]) {
+  const sum = (of: (line: Line & { ofMessages: MessageTimes }) => number) => lines.reduce((total, line) => total + of(line), 0);
   return {
     name,
-    ofMessages,
+    ofMessages: {
+      messages: sum(({ ofMessages }) => ofMessages.messages),
+      timed: sum(({ ofMessages }) => ofMessages.timed),
+      time: sum(({ ofMessages }) => ofMessages.time),
+    },
     bytes: sum((line) => line.bytes),
     transfers: sum((line) => line.transfers),
     wire_bytes: sum((line) => line.wire_bytes),
   };
 }
 
-function makeGroup(part: string, title: string, lines: Line[], limit: number): HTMLElement[] {
-  if (lines.length === 0) return [];
-  // A line that stands for a single other one would only hide its name.
-  const listed = lines.length <= limit + 1 ? lines : lines.slice(0, limit);
-  const others = lines.slice(listed.length);
-  const heading = element('th', { scope: 'rowgroup', colspan: kHead.length }, title);
-  return [
-    element(
-      'tbody',
-      {},
-      element('tr', { class: 'group' }, heading),
-      ...listed.map((line) => makeLine(part, line)),
-      ...(others.length > 0
-        ? [makeLine('others', addUp(`${formatCount(others.length)} others`, others))]
-        : []),
-    ),
-  ];
+function makeTable(title: string, head: readonly string[], lines: readonly (readonly [part: string, line: Line])[]): HTMLElement {
+  return element(
+    'table',
+    { class: 'details' },
+    element('thead', {}, element('tr', {}, columnHead(title), ...head.map((text) => columnHead(text, true)))),
+    element('tbody', {}, ...lines.map(([part, line]) => makeLine(part, line))),
+  );
 }
 
 function makeLine(part: string, line: Line): HTMLElement {
@@ -118,10 +104,10 @@ function makeLine(part: string, line: Line): HTMLElement {
     'tr',
     { 'data-part': part, 'data-name': line.name },
     rowHead(line.name),
-    ofMessages ? numberCell(formatCount(ofMessages.messages), '', ofMessages.messages) : element('td'),
+    ...(ofMessages ? [numberCell(formatCount(ofMessages.messages), '', ofMessages.messages)] : []),
     numberCell(formatBytes(bytes), formatExactBytes(bytes), bytes),
     numberCell(formatCount(transfers), '', transfers),
     numberCell(formatBytes(wire_bytes), formatExactBytes(wire_bytes), wire_bytes),
-    ...(ofMessages ? timeCells(ofMessages) : [element('td'), element('td')]),
+    ...(ofMessages ? timeCells(ofMessages) : []),
   );
 }

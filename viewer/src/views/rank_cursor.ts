@@ -70,20 +70,25 @@ function spanOf({ axis }: Context, { columns }: RankBins, column: number): { fro
   return { from: axis.from + first * axis.slab, to: axis.from + end * axis.slab };
 }
 
-export function addRankCursor(canvas: HTMLCanvasElement, announced: HTMLElement, context: Context, actions: CursorActions) {
-  const { tooltip } = context;
+export function addRankCursor(canvas: HTMLCanvasElement, context: Context, actions: CursorActions) {
+  const { dock } = context;
   let square: RankSquare | undefined;
 
-  const point = (next: RankSquare | undefined, speak = false) => {
+  const point = (next: RankSquare | undefined, byKey = false) => {
+    // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
+    if (dock.keeps(canvas) && !byKey) return;
     const picture = actions.picture();
     square = picture && next;
     actions.redraw();
-    if (!picture || !next) return tooltip.hide();
-    const { x, y } = canvas.getBoundingClientRect();
-    const { left, top, width, height } = boxOfSquare(picture, next);
-    const content = makeCard(describeSquare(context, picture, next));
-    tooltip.show({ getBoundingClientRect: () => new DOMRect(x + left, y + top, width, height) }, ...content);
-    if (speak) announced.textContent = content.map((part) => part.textContent).join(', ');
+    if (!picture || !next) return dock.leave(canvas);
+    const box = () => {
+      const { x, y } = canvas.getBoundingClientRect();
+      const { left, top, width, height } = boxOfSquare(picture, next);
+      return new DOMRect(x + left, y + top, width, height);
+    };
+    const explanation = { owner: canvas, box, content: makeCard(describeSquare(context, picture, next)) };
+    if (byKey) dock.reach(explanation);
+    else dock.point(explanation);
   };
   const move = (rows: number, columns: number) => {
     const { bins } = actions.picture()!;

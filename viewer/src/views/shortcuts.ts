@@ -1,7 +1,7 @@
 // The keys of the page, and the box that lists them.
 
 import { button, element } from '../dom';
-import type { Tooltip } from './tooltip';
+import type { DetailsDock } from './details_dock';
 
 const kKeys: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
   [
@@ -12,8 +12,8 @@ const kKeys: readonly (readonly [string, readonly (readonly [string, string])[]]
       ['m, t, g', 'go to the matrix, the timeline, the graph'],
       ['f', 'find operations in the timeline'],
       ['r', 'reset the filters'],
-      ['p', 'keep what is explained in the panel of details, and go there'],
-      ['Esc', 'close the panel of details; leave the square, operation or node'],
+      ['p', 'keep the details that are shown below, and go there'],
+      ['Esc', 'close the details that are kept; leave the square, operation or node'],
     ],
   ],
   [
@@ -94,7 +94,7 @@ function isTyping(target: EventTarget | null): boolean {
 }
 
 /** `reveal`: makes an element ready to take the focus. */
-export function addShortcuts(tooltip: Tooltip, hasGpus: boolean, reveal: (element: Element) => void): void {
+export function addShortcuts(dock: DetailsDock, hasGpus: boolean, reveal: (element: Element) => void): void {
   const focus = (testId: string) => {
     const found = document.querySelector<HTMLElement>(`[data-testid="${testId}"]`);
     if (!found) return;
@@ -112,11 +112,15 @@ export function addShortcuts(tooltip: Tooltip, hasGpus: boolean, reveal: (elemen
     g: () => focus('graph-canvas'),
     f: () => focus('timeline-find'),
     d: () => focus('devices-canvas'),
+    p: () => {
+      dock.keep();
+      dock.enter();
+    },
     r: () => document.querySelector<HTMLElement>('[data-testid="filter-reset"]')?.click(),
   };
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'Escape' && tooltip.unpin()) return;
+    if (event.key === 'Escape' && dock.close()) return;
     const action = actions[event.key];
     if (!action || isTyping(event.target) || (help.open && event.key !== '?')) return;
     event.preventDefault();

@@ -19,13 +19,13 @@ import { counts, endOf, kLayers } from '../slabs';
 import { withSpan } from '../state';
 import { darkScheme, theme } from '../theme';
 import { inside, panned, showing, zoomed, type Range } from '../time_range';
-import { kDetailsGone } from './details_dock';
+import { kKeptChange } from './details_dock';
 import { makeOverviewStrip } from './overview_strip';
 import { makeTimelineLook } from './timeline_look';
 import { paint, timelineSvg, type Screen } from './timeline_painter';
 import { addPointer } from './timeline_pointer';
-import { isCovered, kNameRoom, kRulerHeight, layOutLanes, rowAt, visibleRows, type LaneLayout } from './timeline_scene';
-import { nearest, nextAcross, nextAlong, processesOf, sameAmong, shownBox, targetAt, targetOfKept, timeOf } from './timeline_target';
+import { kNameRoom, kRulerHeight, layOutLanes, rowAt, visibleRows, type LaneLayout } from './timeline_scene';
+import { markOf, nearest, nextAcross, nextAlong, processesOf, sameAmong, shownBox, targetAt, targetOfKept, timeOf } from './timeline_target';
 import type { Drawing, LaneTarget, Target } from './timeline_target';
 import { makeFunctionLegend } from './function_legend';
 import { laneLabel, makeLaneControls } from './lane_controls';
@@ -40,7 +40,7 @@ const kSeenShare = 0.01;
 const kLeastJump_ns = 2000;
 
 export function makeTimelinePanel(context: Context, update: Update, note: Note): Panel {
-  const { data, axis, tables, operations, tooltip } = context;
+  const { data, axis, tables, operations, dock } = context;
   const functions = groupFunctions(data, tables);
   const legend = makeFunctionLegend(functions);
   const transportSlots = slotsOf('transport', context.choices.transport.map(String));
@@ -63,7 +63,6 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   const { canvas, marker, spacer, stage, scroll } = makeTimelineStage('timeline-said');
   const screen: Screen = { canvas };
   const said = element('p', { id: 'timeline-said', 'data-testid': 'timeline-level' });
-  const announced = element('div', { class: 'offscreen', 'aria-live': 'polite' });
   const missing = makeMissingNote(context);
   const tiles = makeTileNote(operations);
   const laneControls = makeLaneControls(update, processes);
@@ -88,7 +87,6 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     transportLegend.root,
     overview.root,
     scroll,
-    announced,
     tiles.root,
     missing.root,
     makeClockNote(context),
@@ -121,10 +119,10 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     range = next;
     look.turnTo(range);
   };
-  /** Once the panel of details has something else, or nothing; what an address named is awaited no more. */
+  /** Once the dock keeps something else, or nothing; what an address named is awaited no more. */
   const noteKept = () => {
     awaited = undefined;
-    if (!tooltip.owns(canvas)) held = undefined;
+    if (!dock.keeps(canvas)) held = undefined;
     else if (target) held = target.kind === 'operation' ? keptOfRow(layerOf(target.layer), target.row) : undefined;
     look.keep(held);
   };
@@ -136,7 +134,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     const { details } = operations.singles;
     // What is kept may come back with its tile.
     target = target ? sameAmong(target, before.details, details) : held && targetOfKept(held, details);
-    if (!target) tooltip.hide();
+    if (!target) dock.leave(canvas);
   };
 
   const layOut = (): LaneLayout => {
@@ -179,44 +177,38 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   // ---- what is under the pointer or the cursor ----
 
   const placeMarker = () => {
-    marker.hidden = target === undefined || target.kind === 'message' || !drawing;
-    if (marker.hidden) return;
-    const { layout } = drawing!.scene;
-    const { left, right, top, bottom } = shownBox(drawing!.scene, target!);
-    const isUnder = target!.kind !== 'message' && isCovered(layout, lanes!.rowOf[target!.process]!);
-    marker.hidden = isUnder || bottom <= kRulerHeight || top >= layout.height || right < left;
+    const mark = target && drawing && markOf(drawing, target);
+    marker.hidden = mark === undefined;
+    if (!mark) return;
+    const { left, top, width, height, turn } = mark;
     Object.assign(marker.style, {
       left: `${left}px`,
-      top: `${Math.max(kRulerHeight, top)}px`,
-      width: `${Math.max(3, right - left)}px`,
-      height: `${bottom - Math.max(kRulerHeight, top)}px`,
+      top: `${top}px`,
+      width: `${width}px`,
+      height: `${height}px`,
+      transform: `rotate(${turn}rad)`,
     });
   };
 
-  const anchor = {
-    getBoundingClientRect: () => {
-      const { left, top } = canvas.getBoundingClientRect();
-      const box = target && drawing ? shownBox(drawing.scene, target) : { left: 0, right: 0, top: 0, bottom: 0 };
-      return new DOMRect(left + box.left, top + box.top, box.right - box.left, box.bottom - box.top);
-    },
+  const box = () => {
+    const { x, y } = canvas.getBoundingClientRect();
+    const { left, right, top, bottom } = target && drawing ? shownBox(drawing.scene, target) : { left: 0, right: 0, top: 0, bottom: 0 };
+    return new DOMRect(x + left, y + top, right - left, bottom - top);
   };
 
-  const point = (next: Target | undefined, speak = false) => {
+  const point = (next: Target | undefined, byKey = false) => {
     // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
-    if (tooltip.owns(canvas) && !speak) return;
+    if (dock.keeps(canvas) && !byKey) return;
     target = next;
     placeMarker();
     if (!next) {
-      tooltip.hide();
+      dock.leave(canvas);
       return;
     }
     const own = next.kind === 'message' ? [] : processesOf(drawing!.scene, next.process);
-    const content = explainTarget(context, view!, next, own);
-    if (speak && tooltip.pinned) {
-      tooltip.keep(canvas, anchor, ...content);
-      noteKept();
-    } else tooltip.show(anchor, ...content);
-    if (speak) announced.textContent = content.map((part) => part.textContent).join(', ');
+    const explanation = { owner: canvas, box, content: explainTarget(context, view!, next, own) };
+    if (byKey) dock.reach(explanation);
+    else dock.point(explanation);
   };
 
   // ---- keys ----
@@ -266,11 +258,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   const keep = (aim: LaneTarget) => {
     reveal(aim);
     point(target, true);
-    pin();
-  };
-  const pin = () => {
-    tooltip.pin(canvas);
-    noteKept();
+    dock.keep();
   };
 
   /** Of an address. What this page does not hold, or leaves out, is not kept. */
@@ -286,7 +274,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
       awaited = { kept, isSought: true };
       return draw();
     }
-    tooltip.unpin();
+    dock.close();
     const found = { layer: kLayers.indexOf(kept.layer), row: next.row };
     keep({ kind: 'operation', process: openLane(found), ...found });
   };
@@ -312,11 +300,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     '0': () => go(whole),
     Home: () => go(inside({ from: whole.from, to: whole.from + range.to - range.from }, whole)),
     End: () => go(inside({ from: whole.to - range.to + range.from, to: whole.to }, whole)),
-    Enter: () => pin(),
-    p: () => {
-      pin();
-      tooltip.enter();
-    },
+    Enter: () => dock.keep(),
     w: () => zoomAt(0.5),
     s: () => zoomAt(2),
     a: () => go(panned(range, -0.25, whole)),
@@ -356,7 +340,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
       go(panned(range, event.key === 'ArrowLeft' ? -0.25 : 0.25, whole));
     } else {
       const action = keys[event.key];
-      if (!action || (event.key === 'Escape' && tooltip.pinned)) return;
+      if (!action || (event.key === 'Escape' && dock.isKept)) return;
       action();
     }
     event.preventDefault();
@@ -376,7 +360,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     },
     choose: ({ from, to }) => chooseSpan(Math.floor(from), Math.ceil(to)),
     pointAt: (place) => point(place && targetAt(drawing!, place.x, place.y)),
-    pinAt: ({ x, y }) => {
+    keepAt: ({ x, y }) => {
       if (x < kNameRoom) {
         const lane = lanes!.rows[rowAt(drawing!.scene.layout, y) ?? -1];
         if (lane?.host != null) laneControls.toggleHost(lane.host);
@@ -386,13 +370,13 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
       const found = targetAt(drawing!, x, y);
       if (!found) return;
       point(found, true);
-      pin();
+      dock.keep();
     },
-    isPinned: () => tooltip.owns(canvas),
-    unpin: () => void (tooltip.owns(canvas) && tooltip.unpin()),
+    isKept: () => dock.keeps(canvas),
+    close: () => void (dock.keeps(canvas) && dock.close()),
   });
   canvas.addEventListener('blur', () => point(undefined));
-  canvas.addEventListener(kDetailsGone, noteKept);
+  canvas.addEventListener(kKeptChange, noteKept);
   scroll.addEventListener('scroll', redraw, { passive: true });
   let drawnWidth = 0;
   new ResizeObserver(() => {
@@ -415,7 +399,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
       if (asked.range) range = asked.range;
       if (asked.range || asked.keepsNoMore) awaited = undefined;
       draw();
-      if (asked.keepsNoMore && tooltip.owns(canvas)) tooltip.unpin();
+      if (asked.keepsNoMore && dock.keeps(canvas)) dock.close();
       if (asked.kept) awaited = { kept: asked.kept, isSought: false };
       showAwaited();
     },

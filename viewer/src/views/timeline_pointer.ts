@@ -1,4 +1,4 @@
-// The timeline under a mouse or a finger: pointing explains, a click pins, a drag zooms into a span,
+// The timeline under a mouse or a finger: pointing explains, a click keeps that, a drag zooms into a span,
 // Shift and a drag chooses it, a double click zooms in, a wheel zooms or moves; a finger moves.
 
 import { element } from '../dom';
@@ -19,12 +19,12 @@ export interface PointedTimeline {
   choose(range: Range): void;
   /** Explains what lies there; nothing for nowhere. */
   pointAt(place?: { x: number; y: number }): void;
-  /** Explains it until it is closed; the name of a lane is pinned, or its host opened. */
-  pinAt(place: { x: number; y: number }): void;
-  /** Whether something of the timeline is pinned. */
-  isPinned(): boolean;
-  /** Closes that, and gives the timeline the focus back. */
-  unpin(): void;
+  /** Explains it until that is closed; of the name of a lane, pins the lane or opens its host. */
+  keepAt(place: { x: number; y: number }): void;
+  /** Whether details of something in the timeline are kept. */
+  isKept(): boolean;
+  /** Closes them, and gives the timeline the focus back. */
+  close(): void;
 }
 
 interface Drag {
@@ -91,7 +91,7 @@ export function addPointer(canvas: HTMLCanvasElement, stage: HTMLElement, timeli
     stop();
     if (!done || !layout) return;
     if (!done.moved) {
-      timeline.pinAt({ x, y });
+      timeline.keepAt({ x, y });
     } else if (!done.pans) {
       const { left, right } = spanOf(layout, done.x, x);
       if (right - left < kLeastDrag) return;
@@ -105,7 +105,7 @@ export function addPointer(canvas: HTMLCanvasElement, stage: HTMLElement, timeli
   canvas.addEventListener('dblclick', (event) => {
     const layout = timeline.layout();
     if (!layout) return;
-    timeline.unpin();
+    timeline.close();
     const at = timeAt(layout, timeline.range(), placeOf(event).x);
     timeline.go(zoomed(timeline.range(), kDoubleClickZoom, at, timeline.whole));
   });
@@ -119,7 +119,7 @@ export function addPointer(canvas: HTMLCanvasElement, stage: HTMLElement, timeli
       // The page scrolls under a wheel, unless the reader works in the timeline.
       if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         next = panned(range, (event.deltaX || event.deltaY) / layout.width, timeline.whole);
-      } else if (event.ctrlKey || event.metaKey || document.activeElement === canvas || timeline.isPinned()) {
+      } else if (event.ctrlKey || event.metaKey || document.activeElement === canvas || timeline.isKept()) {
         const at = timeAt(layout, range, placeOf(event).x);
         next = zoomed(range, Math.exp(event.deltaY * 0.002), at, timeline.whole);
       } else return;

@@ -6,7 +6,7 @@ import { keptOfRow, rowOfKept, type Kept } from '../look';
 import { counts, kLayers, laneOf } from '../slabs';
 import type { Range } from '../time_range';
 import type { Arrow, Painted } from './timeline_painter';
-import { barBox, isSingle, kRulerHeight, laneBox, processBox, rowAt, timeAt, xOf, type Box, type Scene } from './timeline_scene';
+import { barBox, isCovered, isSingle, kRulerHeight, laneBox, processBox, rowAt, timeAt, xOf, type Box, type LaneLayout, type Scene } from './timeline_scene';
 
 /** What the reader looks at: an operation, a bin of a lane, or a message. */
 export type Target = LaneTarget | { kind: 'message'; row: number; x: number; y: number };
@@ -59,6 +59,46 @@ export function shownBox(scene: Scene, aim: Target): Box {
   const box = boxOf(scene, aim);
   const clamp = (x: number) => Math.min(left + width, Math.max(left, x));
   return { ...box, left: clamp(box.left), right: clamp(box.right) };
+}
+
+export interface Mark {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+  /** Radians, around its left upper corner. */
+  readonly turn: number;
+}
+
+/** The mark around the target, or along an arrow, from the corner of the canvas; nothing where it is out of view. */
+export function markOf({ scene, painted }: Drawing, aim: Target): Mark | undefined {
+  const { layout } = scene;
+  if (aim.kind === 'message') {
+    const arrow = painted.arrows.find(({ row }) => row === aim.row);
+    const line = arrow && cutToLanes(layout, arrow);
+    if (!line) return undefined;
+    const [dx, dy] = [line.x1 - line.x0, line.y1 - line.y0];
+    return { left: line.x0, top: line.y0, width: Math.hypot(dx, dy), height: 0, turn: Math.atan2(dy, dx) };
+  }
+  const { left, right, top, bottom } = shownBox(scene, aim);
+  if (isCovered(layout, layout.lanes.rowOf[aim.process]!) || bottom <= kRulerHeight || top >= layout.height || right < left) {
+    return undefined;
+  }
+  const from = Math.max(kRulerHeight, top);
+  return { left, top: from, width: Math.max(3, right - left), height: bottom - from, turn: 0 };
+}
+
+/** The part of a line that is in the lanes, if any. */
+function cutToLanes({ left, width, height }: LaneLayout, { x0, y0, x1, y1 }: Omit<Arrow, 'row'>) {
+  const [dx, dy] = [x1 - x0, y1 - y0];
+  let [from, to] = [0, 1];
+  for (const [step, room] of [[-dx, x0 - left], [dx, left + width - x0], [-dy, y0 - kRulerHeight], [dy, height - y0]] as const) {
+    if (step < 0) from = Math.max(from, room / step);
+    else if (step > 0) to = Math.min(to, room / step);
+    else if (room < 0) return undefined;
+  }
+  if (from >= to) return undefined;
+  return { x0: x0 + from * dx, y0: y0 + from * dy, x1: x0 + to * dx, y1: y0 + to * dy };
 }
 
 export function timeOf({ axis, singles: { details } }: Scene, aim: Target): number {

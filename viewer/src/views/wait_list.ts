@@ -53,10 +53,14 @@ export function describeWaitPair(context: Context, cells: WaitCells, axis: Axis,
   return [
     title,
     element(
-      'table',
-      { class: 'details' },
-      element('thead', {}, element('tr', {}, ...['kind of wait', 'waits', 'time'].map((text) => columnHead(text, text !== 'kind of wait')))),
-      element('tbody', {}, line('all', 'all', all), ...rows.map(([kind, sum]) => line('kind', context.waits.kinds[kind]!, sum))),
+      'div',
+      { class: 'tables' },
+      element(
+        'table',
+        { class: 'details' },
+        element('thead', {}, element('tr', {}, ...['kind of wait', 'waits', 'time'].map((text) => columnHead(text, text !== 'kind of wait')))),
+        element('tbody', {}, line('all', 'all', all), ...rows.map(([kind, sum]) => line('kind', context.waits.kinds[kind]!, sum))),
+      ),
     ),
   ];
 }
