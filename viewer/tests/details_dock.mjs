@@ -15,8 +15,13 @@ const kWindows = [
   { width: 390, height: 844 },
 ];
 
+/** Pixels from one place of the pointer to the next. */
+const kStep = 7;
+const kStride = 31;
+const kZoom = 0.995;
+
 const content = (page) => page.getByTestId('details-content');
-const text = (page) => content(page).innerText();
+const text = (page) => content(page).textContent();
 
 export const isKept = (page) => page.getByTestId('details-close').isVisible();
 export const isPointed = async (page) => !(await isKept(page)) && !kHint.test(await text(page));
@@ -80,11 +85,15 @@ async function pointInto(page, testId, wanted = /./s) {
   const before = await places(page);
   const { x, y, width, height } = await part.boundingBox();
   const { y: lowest } = await page.getByTestId('details').boundingBox();
-  for (let i = 1; i < 400; ++i) {
-    const [right, down] = [((i * 0.382) % 1) * width, ((i * 0.0497) % 1) * height];
+  const rows = Math.floor(height / kStep);
+  const columns = Math.floor(width / kStep);
+  for (let i = 0; i < rows * columns; ++i) {
+    // Begins in the middle, and takes neighbouring rows last.
+    const [right, down] = [(i % columns) * kStep + 3, (((Math.floor(i / columns) + 1) * kStride) % rows) * kStep + 3];
     if (y + down > lowest - 4) continue;
     await page.mouse.move(x + right, y + down);
-    if ((await isPointed(page)) && wanted.test(await text(page))) {
+    const said = await text(page);
+    if (!kHint.test(said) && wanted.test(said)) {
       assert.deepEqual(await places(page), before, `nothing moves where the pointer is in ${testId}`);
       return { x: x + right, y: y + down };
     }
@@ -105,16 +114,20 @@ async function checkPointing(page) {
   await assertNothingPointed(page);
 }
 
-/** Zooms to single operations. */
-async function zoomIn(page) {
-  await page.getByTestId('timeline-canvas').focus();
-  for (const key of ['0', ...Array(10).fill('+'), 'Home']) await page.keyboard.press(key);
-  await page.evaluate(() => document.activeElement.blur());
+/** Zooms to single operations, the last ones of the page. */
+async function zoomIn(page, { details_to_ns: to }) {
+  const level = () => page.getByTestId('timeline-level').textContent();
+  const before = await level();
+  await page.evaluate((zoom) => (location.hash = zoom), `zoom=${Math.round(to * kZoom)}-${to}`);
+  await page.waitForFunction(
+    (before) => document.querySelector('[data-testid="timeline-level"]').textContent !== before,
+    before,
+  );
 }
 
-async function checkKeeping(page) {
+async function checkKeeping(page, time) {
   const focused = () => page.evaluate(() => document.activeElement.dataset.testid);
-  await zoomIn(page);
+  await zoomIn(page, time);
   await pointInto(page, 'timeline-canvas', /^Message #/);
   assert.ok(await page.getByTestId('timeline-marker').isVisible(), 'an arrow is marked');
   await assertUncovered(page, 'timeline-canvas', 'timeline-marker', 'an arrow');
@@ -135,7 +148,7 @@ async function checkKeeping(page) {
   await page.getByTestId('details-close').click();
   assert.ok(!(await isKept(page)));
   assert.equal(await focused(), 'timeline-canvas', 'the focus goes back');
-  assert.deepEqual(await page.getByTestId('details').boundingBox(), strip, 'the strip is as it was');
+  assert.equal((await page.getByTestId('details').boundingBox()).height, strip.height, 'the strip is as it was');
   await pointInto(page, 'timeline-canvas');
   await page.mouse.move(0, 0);
   // By keys: p in any view, Escape within the panel.
@@ -183,7 +196,6 @@ async function checkFolding(page) {
   const { height } = await page.getByTestId('details').boundingBox();
   assert.ok(height < open / 2, `folded ${height} px, open ${open} px`);
   await assertEndInView(page, 'the folded strip');
-  await zoomIn(page);
   const { x, y } = await pointInto(page, 'timeline-canvas', /process/);
   await page.mouse.click(x, y);
   assert.ok(await isKept(page), 'a click keeps there, too');
@@ -202,7 +214,8 @@ async function checkFolding(page) {
 export async function checkDetailsDock(page, folder, fill) {
   const before = page.viewportSize();
   const file = join(folder, 'details.html');
-  writeFileSync(file, fill(written(makeRun({ ranks: 6, slabs: 64 }))));
+  const data = makeRun({ ranks: 6, slabs: 256, limit: 3000, seed: 7 });
+  writeFileSync(file, fill(written(data)));
   for (const window of kWindows) {
     await page.setViewportSize(window);
     await page.goto('about:blank');
@@ -210,7 +223,7 @@ export async function checkDetailsDock(page, folder, fill) {
     await page.locator('html[data-ready]').waitFor();
     await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
     await checkPointing(page);
-    await checkKeeping(page);
+    await checkKeeping(page, data.time);
     await checkReaching(page);
     await checkFolding(page);
     console.log(`ok   ${window.width} px wide: details cover nothing, are kept, closed and folded`);

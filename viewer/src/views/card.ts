@@ -4,7 +4,7 @@ import type { Description } from '../describe';
 import { element } from '../dom';
 
 export function makeCard({ title, lines, path, notes }: Description): HTMLElement[] {
-  const facts = lines.map(([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value)));
+  const facts = lines.map(([name, value]) => element('div', {}, element('dt', {}, name), ' ', element('dd', {}, value)));
   const items = (path ?? []).map((line) => element('li', {}, line));
   return [
     element('strong', {}, title),

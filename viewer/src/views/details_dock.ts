@@ -52,10 +52,11 @@ export function makeDetailsDock(update: Update): DetailsDock {
   );
   const copy = copyButton('Copy', () => content.innerText);
   const shut = button('Close', { 'data-testid': 'details-close' }, () => dock.close());
+  const way = element('span', { class: 'faint' }, 'p: all of it');
   const root = element(
     'aside',
     { class: 'dock', 'aria-label': 'Details', 'data-testid': 'details' },
-    element('div', { class: 'tools' }, copy, shut, fold),
+    element('div', { class: 'tools' }, copy, shut, fold, way),
     content,
   );
   let shown: Explanation | undefined;
@@ -66,12 +67,14 @@ export function makeDetailsDock(update: Update): DetailsDock {
   const fill = (next: Explanation | undefined) => {
     shown = next;
     content.replaceChildren(...(next ? partsOf(next.content) : [hint]));
+    way.style.visibility = next ? '' : 'hidden';
   };
   /** The size of the dock changes with this alone, never with what it explains. */
   const resize = () => {
     document.documentElement.dataset['dock'] = isKept ? 'kept' : isFolded ? 'folded' : 'open';
     copy.hidden = shut.hidden = !isKept;
     fold.hidden = isKept;
+    way.hidden = isKept || isFolded;
     fold.textContent = isFolded ? 'Show details' : 'Hide';
     fold.setAttribute('aria-expanded', String(!isFolded));
     if (isKept) content.tabIndex = 0;
