@@ -1,6 +1,6 @@
 // The command that selects on the command line what is selected on the page.
 
-import { kChoices, optionWords } from './choices';
+import { choiceName, kChoices, optionWords, valueLabel } from './choices';
 import type { PageData } from './data';
 import type { Filter } from './filter';
 
@@ -26,7 +26,16 @@ function spanOptions({ time }: PageData, { from, to }: Filter): string[] {
   ];
 }
 
-/** `uctrace report` then has the sums of the page. */
+/** Why `uctrace report` refuses the filter, in its words; nothing if it does not. */
+export function refusalOf(data: PageData, { min_size, max_size }: Filter): string | undefined {
+  if (min_size === undefined || max_size === undefined || min_size <= max_size) return undefined;
+  const sizes = ([['min_size', min_size], ['max_size', max_size]] as const).map(
+    ([choice, size]) => `${choiceName(choice)} ${valueLabel(data, choice, size)}`,
+  );
+  return `${sizes.join(', ')}: the least is greater than the greatest: no message has such a length; swap them, or leave one out`;
+}
+
+/** `uctrace report` then has the sums of the page, unless it refuses the filter. */
 export function selectionCommand(data: PageData, filter: Filter): string {
   const options: string[] = [];
   for (const choice of kChoices) {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 import { kChoices, makeChoices, optionWords, type Choice } from '../src/choices';
 import { makeColumns } from '../src/columns';
-import { selectionCommand } from '../src/command';
+import { refusalOf, selectionCommand } from '../src/command';
 import type { MemoryKind, Place, Role, TrafficClass } from '../src/data';
 import { cellValues, type Filter } from '../src/filter';
 import type { PackedTable } from '../src/packed';
@@ -213,10 +213,12 @@ describe('filter cases', () => {
       const state = stateOf(options);
       if (refused !== undefined) {
         expect(state === undefined ? [] : kept(state)).toEqual([]);
+        if (state !== undefined) expect(refusalOf(data, state.filter)).toMatch(/: no message has such a length; swap them/);
         return;
       }
       expect(state).toBeDefined();
       expect(kept(state!)).toEqual(wanted);
+      expect(refusalOf(data, state!.filter)).toBeUndefined();
       const shown = selectionCommand(data, state!.filter);
       for (const option of Object.keys(options)) expect(shown).toContain(` --${option}`);
     });

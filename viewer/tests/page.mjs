@@ -37,7 +37,7 @@ import { checkContenders, checkSums, messagesOfPage, Report } from './report.mjs
 import {
   checkCallSites, checkComparison, checkFindingLinks, checkFindings, checkSectionBar, checkSettings,
 } from './sections.mjs';
-import { writeSelections } from './selections.mjs';
+import { checkRefusal, writeSelections } from './selections.mjs';
 import { checkFolder, checkTiles } from './tiles.mjs';
 import { checkSmall, checkViews } from './views.mjs';
 import { checkManyCells } from './waiting_panels.mjs';
@@ -204,6 +204,7 @@ async function checkGpuRun(page, folder) {
   writeFileSync(file, fill(readFileSync(options.template, 'utf8'), written(data)));
   await page.goto(pathToFileURL(file).href);
   await page.locator('html[data-ready]').waitFor();
+  await checkSectionBar({ page });
   await checkGpus(new Report(page, data));
 }
 
@@ -242,6 +243,7 @@ async function checkPage(report, listed) {
   }
   await checkContenders(report);
   if (data.processes.length > 1) await checkControls(report);
+  await checkRefusal(report);
   await checkLayout(report);
   if (data.processes.length > 1 && data.processes.length <= 64) await checkViews(report);
   await checkSpeed(report);

@@ -153,11 +153,30 @@ export async function checkComparison({ page, data: { comparison } }) {
   console.log(`ok   ${comparison.changes.length} changes and ${comparison.others.length} others since an earlier run`);
 }
 
+/** In a wide window all sections are within reach at once, in a narrow one in a row that scrolls. */
+async function checkBarFits(page, bar) {
+  const before = page.viewportSize();
+  for (const width of [1320, 1001, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    const { right, hidden, rows, height } = await bar.evaluate((nav) => ({
+      right: Math.max(...[...nav.children].map((button) => button.getBoundingClientRect().right)),
+      hidden: nav.scrollWidth - nav.clientWidth,
+      rows: new Set([...nav.children].map((button) => button.getBoundingClientRect().top)).size,
+      height: nav.getBoundingClientRect().height,
+    }));
+    if (width > 1000) assert.ok(right <= width && hidden === 0, `${width} px: the bar ends at ${right}`);
+    else assert.ok(rows === 1 && hidden > 0, `${width} px: ${rows} rows, ${hidden} px to scroll`);
+    assert.ok(height <= 80, `${width} px: what is led to begins at 80 px, and the bar is ${height} px high`);
+  }
+  await page.setViewportSize(before);
+}
+
 /** The bar names all sections, leads there, and stays. */
 export async function checkSectionBar({ page }) {
   const bar = page.getByTestId('section-bar');
   const headings = await page.locator('main section > h2').allTextContents();
   assert.deepEqual(await bar.locator('button').allTextContents(), headings);
+  await checkBarFits(page, bar);
   await bar.getByText('Identities', { exact: true }).click();
   const focused = () => page.evaluate(() => document.activeElement.id);
   assert.equal(await focused(), 'identities');

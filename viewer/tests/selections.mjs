@@ -1,5 +1,6 @@
 // What the page sums up under its filters, and the command that it shows for each. Used by page.mjs.
 
+import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 
 const kMeasures = ['bytes', 'messages', 'transfers', 'wire_bytes', 'time'];
@@ -37,4 +38,25 @@ export async function writeSelections(report, file, only) {
   }
   writeFileSync(file, JSON.stringify(selections));
   console.log(`ok   ${selections.length} selections for the command line`);
+}
+
+/** Of sizes that no message can have, the page says so beside the fields, and shows no command that is refused. */
+export async function checkRefusal(report) {
+  const [least, greatest] = [report.control('filter-min_size'), report.control('filter-max_size')];
+  const sizes = await least.evaluate(({ options }) => [...options].slice(1).map(({ value }) => value));
+  if (sizes.length < 2) return;
+  const refusal = report.control('filter-refusal');
+  const command = report.control('selection-command');
+  await report.reset();
+  assert.ok((await refusal.isHidden()) && (await command.isVisible()), 'nothing is refused without filters');
+  await least.selectOption(sizes.at(-1));
+  await greatest.selectOption(sizes[0]);
+  assert.match(await refusal.textContent(), /^Size from .*, Size to .*: the least is greater than the greatest: no message has such a length; /);
+  assert.ok((await refusal.isVisible()) && (await command.isHidden()), 'no command that is refused');
+  const below = await refusal.evaluate((note) => note.getBoundingClientRect().top - note.previousElementSibling.getBoundingClientRect().bottom);
+  assert.ok(below >= 0 && below < 30, 'it is said at the fields');
+  await greatest.selectOption(sizes.at(-1));
+  assert.ok((await refusal.isHidden()) && (await command.isVisible()), 'the same size twice is one size');
+  await report.reset();
+  console.log('ok   sizes that no message can have');
 }

@@ -1,7 +1,7 @@
 // The filters and the measure, shared by all views, with what they select in words and in totals.
 
 import { choiceName, isOffered, kChoices, valueLabel, type Choice, type ChoiceValue } from '../choices';
-import { selectionCommand } from '../command';
+import { refusalOf, selectionCommand } from '../command';
 import { formatInstant } from '../describe';
 import { button, element } from '../dom';
 import { filtersTime, kMeasures, timedMessages, type Filter, type Measure } from '../filter';
@@ -67,6 +67,15 @@ export function makeFilterBar(context: Context, update: Update): Panel {
     update((state) => withSpan(state, context.axis));
   });
   const command = element('code', { 'data-testid': 'selection-command' });
+  const selection = element(
+    'p',
+    { class: 'selection' },
+    'The same on the command line: ',
+    command,
+    ' ',
+    copyButton('Copy', () => command.textContent ?? ''),
+  );
+  const refusal = element('p', { class: 'banner warn', role: 'status', 'data-testid': 'filter-refusal' });
   const sentence = element('p', { 'data-testid': 'description', 'aria-live': 'polite' });
   const sums = element('dl', { class: 'totals' });
 
@@ -74,6 +83,7 @@ export function makeFilterBar(context: Context, update: Update): Panel {
     'form',
     { class: 'filters', 'aria-label': 'Filters' },
     element('div', { class: 'choices' }, ...selects.map(({ label }) => label)),
+    refusal,
     element(
       'div',
       { class: 'options' },
@@ -89,14 +99,7 @@ export function makeFilterBar(context: Context, update: Update): Panel {
       button('Keys', { 'data-testid': 'show-keys', title: 'The keys of this page (?)' }, () => {}),
     ),
     element('div', { class: 'summary' }, sums, sentence),
-    element(
-      'p',
-      { class: 'selection' },
-      'The same on the command line: ',
-      command,
-      ' ',
-      copyButton('Copy', () => command.textContent ?? ''),
-    ),
+    selection,
     element(
       'details',
       {},
@@ -118,7 +121,11 @@ export function makeFilterBar(context: Context, update: Update): Panel {
       }
       span.textContent = describeSpan(context, view.filter);
       wholeTime.hidden = !filtersTime(view.filter);
-      command.textContent = selectionCommand(context.data, view.filter);
+      const refused = refusalOf(context.data, view.filter);
+      refusal.textContent = refused ?? '';
+      refusal.hidden = refused === undefined;
+      selection.hidden = refused !== undefined;
+      command.textContent = refused === undefined ? selectionCommand(context.data, view.filter) : '';
       withoutMessage.checked = view.filter.withoutMessage === true;
       reset.disabled = Object.values(view.filter).every(
         (value) => value === undefined || value === false,

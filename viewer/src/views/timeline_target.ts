@@ -78,7 +78,7 @@ export function markOf({ scene, painted }: Drawing, aim: Target): Mark | undefin
     const line = arrow && cutToLanes(layout, arrow);
     if (!line) return undefined;
     const [dx, dy] = [line.x1 - line.x0, line.y1 - line.y0];
-    return { left: line.x0, top: line.y0, width: Math.hypot(dx, dy), height: 0, turn: Math.atan2(dy, dx) };
+    return { left: line.x0, top: line.y0, width: Math.hypot(dx, dy), height: 1, turn: Math.atan2(dy, dx) };
   }
   const { left, right, top, bottom } = shownBox(scene, aim);
   if (isCovered(layout, layout.lanes.rowOf[aim.process]!) || bottom <= kRulerHeight || top >= layout.height || right < left) {
