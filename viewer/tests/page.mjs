@@ -290,6 +290,8 @@ async function check(context, folder) {
 }
 
 async function picture(page) {
+  // At the foot of a window as tall as the page, the dock lies over nothing.
+  await page.setViewportSize({ width: 1320, height: await page.evaluate(() => document.documentElement.scrollHeight) });
   await page.getByTestId('matrix-canvas').hover({ position: { x: 240, y: 150 } });
   await page.screenshot({ path: options.screenshot, fullPage: true });
 }

@@ -13,6 +13,8 @@ import { makeRun, written } from './make_run.mjs';
 import { smallPng } from './small_png.mjs';
 
 const kSeed = 7;
+/** In a picture that is taller than the window it would lie over the middle. */
+const kWithoutDock = '.dock { display: none; }';
 /** `zoom`: of the part of the run whose operations are there singly, where the timeline begins. */
 const kRuns = [
   { ranks: 4, slabs: 256, limit: 3000, zoom: 0.995 },
@@ -43,7 +45,8 @@ await withBrowser({ viewport: { width: 1320, height: 900 } }, async (context, te
       await page.locator('html[data-ready]').waitFor();
       await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
       const height = await page.locator('#timeline').evaluate((panel) => Math.ceil(panel.getBoundingClientRect().bottom + scrollY) + 14);
-      const png = smallPng(await page.screenshot({ fullPage: true, clip: { x: 0, y: 0, width: 1320, height } }));
+      const clip = { x: 0, y: 0, width: 1320, height };
+      const png = smallPng(await page.screenshot({ fullPage: true, clip, style: kWithoutDock }));
       const name = `page-${size.ranks}-${colorScheme}.png`;
       writeFileSync(join(folder, name), png);
       console.log(`${name}: 1320 x ${height}, ${Math.round(png.length / 1000)} kB`);

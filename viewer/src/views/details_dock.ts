@@ -46,7 +46,7 @@ const kDoubleClick_ms = 400;
 
 export function makeDetailsDock(update: Update): DetailsDock {
   const hint = element('p', {}, kHint);
-  const content = element('div', { class: 'dock-content', role: 'status', 'data-testid': 'details-content' }, hint);
+  const content = element('div', { class: 'dock-content', role: 'status', 'data-testid': 'details-content' });
   const fold = button('', { 'data-testid': 'details-fold' }, () =>
     update((state) => ({ ...state, dock: state.dock === 'open' ? 'folded' : 'open' })),
   );
@@ -134,6 +134,7 @@ export function makeDetailsDock(update: Update): DetailsDock {
       return true;
     },
   };
+  fill(undefined);
   root.addEventListener('keydown', (event) => {
     if (event.key === 'Escape' && dock.close()) event.stopPropagation();
   });
