@@ -39,10 +39,11 @@ export function movedBytes(columns: Columns): Float64Array {
   );
 }
 
+const isUnknownNode = (node: string) => node === processNode(kUnknownProcess);
 export const gpuNode = (gpu: number) => `gpu ${gpu}`;
 
 /** A node, and in which host's box it is; null: in none. */
-interface Placed {
+export interface Placed {
   readonly member: Member;
   readonly host: string | null;
 }
@@ -71,11 +72,24 @@ function placed(data: PageData, stop: Stop): Placed {
 }
 
 /** What a transfer total passes. Of what serves no message, the other end is not known. */
-function wayOf(columns: Columns, cell: number, t: number): Placed[] {
+export function wayOf(columns: Columns, cell: number, t: number): Placed[] {
   const { data, src, dst, cellClass, transferStep, steps } = columns;
   if (data.classes[cellClass[cell]!]!.reason !== null) return [];
   const stops = stopsOf(steps[transferStep[t]!]!, src[cell]!, dst[cell]!);
   return stops.map((stop) => placed(data, stop));
+}
+
+/** Of each two that follow each other on a way. Of a side that is not known, neither memory nor card is. */
+export function legsOf<T>(way: readonly T[], isUnknown: (part: T) => boolean): (readonly [T, T])[] {
+  return way.slice(1).flatMap((to, index) => {
+    const from = way[index]!;
+    return isUnknown(from) && isUnknown(to) ? [] : [[from, to] as const];
+  });
+}
+
+/** All GPUs of the run. */
+export function allGpus(data: PageData): Placed[] {
+  return data.devices.gpus.map((_, gpu) => placed(data, { card: null, process: kUnknownProcess, place: { kind: 'gpu', gpu } }));
 }
 
 /** What the paths of the run pass, each once. */
@@ -125,8 +139,7 @@ export function makeDeviceLayout(
     if (host === null) hasUnknown = true;
     else groups.set(host, [...(groups.get(host) ?? []), member]);
   };
-  const none = { card: null, process: kUnknownProcess };
-  data.devices.gpus.forEach((_, gpu) => add(placed(data, { ...none, place: { kind: 'gpu', gpu } })));
+  allGpus(data).forEach(add);
   passedBy(columns).forEach(add);
   const around = new Map([...groups].map(([host, members]) => [host, aroundRing(members)]));
   return arrange(around, processes, hasUnknown, choice, kDeviceRoom, gpusOnTop);
@@ -157,11 +170,7 @@ export function makeDeviceEdges(
       const nodes = wayOf(columns, cell, t).map(({ member, host }) => layout.nodeOf(member.id, host));
       total += value;
       if (nodes.length === 0) still += value;
-      nodes.slice(1).forEach((node, index) => {
-        const before = nodes[index]!;
-        // Of a side that is not known, neither memory nor card is.
-        if (node !== before || node !== processNode(kUnknownProcess)) sums.add(before, node, name, value);
-      });
+      for (const [from, to] of legsOf(nodes, isUnknownNode)) sums.add(from, to, name, value);
     }
   }
   return { ...largestEdges(sums.all(), limit, total), still };

@@ -1,4 +1,5 @@
-// The communication matrix: rows are sources, columns are destinations.
+// The communication matrix: rows are sources, columns are destinations. Of ranks here; memories.ts and device_matrix.ts say
+// what else may be a row.
 
 import type { Columns } from './columns';
 import { kUnknownProcess } from './data';
@@ -12,14 +13,18 @@ export interface Square {
   readonly column: number;
 }
 
+/** How many rows there are, and as many columns. */
+export interface Side {
+  readonly side: number;
+}
+
 /** Which processes each row (and each column) of the matrix stands for. */
-export interface Axis {
+export interface Axis extends Side {
   readonly processes: number;
   /** Consecutive processes per row. */
   readonly group: number;
   /** The last row stands for the unknown process. */
   readonly hasUnknown: boolean;
-  readonly side: number;
 }
 
 /** Between which values the colours lie. */
@@ -30,7 +35,7 @@ export interface Extent {
 }
 
 export interface Matrix extends Extent {
-  readonly axis: Axis;
+  readonly axis: Side;
   /** Row-major, `side * side`. */
   readonly values: Float64Array;
 }
@@ -69,7 +74,7 @@ export function squaresOf({ src, dst }: Ends, axis: Axis): Int32Array {
 }
 
 /** The value of a square is the sum of `cellValues` over the cells that fall into it. */
-export function makeMatrix(squares: Int32Array, axis: Axis, cellValues: Float64Array): Matrix {
+export function makeMatrix(squares: Int32Array, axis: Side, cellValues: Float64Array): Matrix {
   const values = new Float64Array(axis.side * axis.side);
   for (let c = 0; c < squares.length; ++c) {
     const value = cellValues[c]!;
@@ -85,7 +90,7 @@ export function makeMatrix(squares: Int32Array, axis: Axis, cellValues: Float64A
 }
 
 /** The indexes of the cells that fall into one square of the matrix. One scan of the cells. */
-export function cellsAt(squares: Int32Array, axis: Axis, { row, column }: Square): number[] {
+export function cellsAt(squares: Int32Array, axis: Side, { row, column }: Square): number[] {
   const square = row * axis.side + column;
   const found: number[] = [];
   for (let c = 0; c < squares.length; ++c) if (squares[c] === square) found.push(c);

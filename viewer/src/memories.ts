@@ -45,35 +45,42 @@ const kOrder = ['gpu', 'managed', 'host', 'unknown', 'none'];
 
 /** By host in the order of the processes, and there GPUs first. */
 function inOrder(data: PageData, memories: Iterable<Memory>): Memory[] {
-  const hosts = new Map<string | null, number>();
-  for (const { host } of data.processes) if (!hosts.has(host)) hosts.set(host, hosts.size);
+  const hosts = placeOfHosts(data);
   const rank = ({ key, host, gpu }: Memory): number[] => [
-    hosts.get(host) ?? hosts.size,
+    hosts(host),
     kOrder.indexOf(key.split(' ')[0]!),
     gpu,
   ];
-  return [...memories].sort((a, b) => {
-    const [left, right] = [rank(a), rank(b)];
-    return left.map((value, i) => value - right[i]!).find((difference) => difference !== 0) ?? 0;
-  });
+  return [...memories].sort((a, b) => byRank(rank(a), rank(b)));
+}
+
+/** In the order of the processes; what is of no host comes last. */
+export function placeOfHosts({ processes }: PageData): (host: string | null) => number {
+  const places = new Map<string | null, number>();
+  for (const { host } of processes) if (!places.has(host)) places.set(host, places.size);
+  return (host) => places.get(host) ?? places.size;
+}
+
+/** By the first number in which they differ. */
+export function byRank(left: readonly number[], right: readonly number[]): number {
+  return left.map((value, i) => value - right[i]!).find((difference) => difference !== 0) ?? 0;
 }
 
 /** In order, those with most weight; the rest stands for others, at the end. All, if they are few. */
-function heaviest(
-  data: PageData,
-  known: ReadonlyMap<string, Memory>,
+export function heaviest<T extends { readonly key: string }>(
+  known: ReadonlyMap<string, T>,
   weights: ReadonlyMap<string, number>,
   most: number,
-): Memory[] {
-  if (known.size <= most) return inOrder(data, known.values());
-  const falling = [...known.values()].sort(
-    (a, b) => (weights.get(b.key) ?? 0) - (weights.get(a.key) ?? 0),
-  );
-  return [...inOrder(data, falling.slice(0, most - 1)), kOthers];
+  inOrder: (some: Iterable<T>) => T[],
+  others: T,
+): T[] {
+  if (known.size <= most) return inOrder(known.values());
+  const falling = [...known.values()].sort((a, b) => (weights.get(b.key) ?? 0) - (weights.get(a.key) ?? 0));
+  return [...inOrder(falling.slice(0, most - 1)), others];
 }
 
 /** Adds to the sum of the key. */
-function adder(sums: Map<string, number>): (key: string, value: number) => void {
+export function adder(sums: Map<string, number>): (key: string, value: number) => void {
   return (key, value) => sums.set(key, (sums.get(key) ?? 0) + value);
 }
 
@@ -81,6 +88,8 @@ export interface MemoryMatrix {
   readonly memories: readonly Memory[];
   /** Row-major: from the memory of the row to that of the column. */
   readonly values: Float64Array;
+  /** Of each cell: where its value is among them. */
+  readonly squares: Int32Array;
 }
 
 /**
@@ -112,15 +121,13 @@ export function makeMemoryMatrix(
   });
   // What serves no message is a row only where it is counted.
   if (!weights.get(kNoMessage.key)) known.delete(kNoMessage.key);
-  const memories = heaviest(data, known, weights, most);
+  const memories = heaviest(known, weights, most, (some) => inOrder(data, some), kOthers);
   const index = new Map(memories.map(({ key }, i) => [key, i]));
   const at = (key: string) => index.get(key) ?? memories.length - 1;
   const values = new Float64Array(memories.length ** 2);
-  ends.forEach(([from, to], cell) => {
-    const value = cellValues[cell]!;
-    if (value > 0) values[at(from) * memories.length + at(to)]! += value;
-  });
-  return { memories, values };
+  const squares = Int32Array.from(ends, ([from, to]) => at(from) * memories.length + at(to));
+  squares.forEach((square, cell) => (values[square]! += cellValues[cell]!));
+  return { memories, values, squares };
 }
 
 export interface CardLoad {
@@ -219,7 +226,7 @@ export function makeCardTable(
       if (isStaged(dst_memory, step.to, 'dst')) add(dst_memory, enters, 'stagedIn', value);
     }
   }
-  const memories = heaviest(data, known, weights, most);
+  const memories = heaviest(known, weights, most, (some) => inOrder(data, some), kOthers);
   putOthersTogether(loads, memories);
   const shown = [...loads.values()].flatMap((ofCards) => [...ofCards.values()]);
   return {

@@ -22,8 +22,18 @@ export function largestPairs(
   columns: Columns,
   selection: Selection,
   squares: Int32Array,
+  matrix: Matrix,
+  limit: number,
+): LargestPairs {
+  return largestSquares(squares, matrix, limit, (load, c) => addCell(load, columns, selection, c));
+}
+
+/** The same of anything that has squares; `add` adds what it has to the sums of its square. */
+export function largestSquares(
+  squares: Int32Array,
   { axis, values }: Matrix,
   limit: number,
+  add: (load: CellLoad, index: number) => void,
 ): LargestPairs {
   const { positive, count } = greatest(values, limit);
   const loads = positive.map((index): PairLoad => {
@@ -32,9 +42,9 @@ export function largestPairs(
   });
   const loadOf = new Int32Array(values.length).fill(-1);
   positive.forEach((index, at) => (loadOf[index] = at));
-  for (let c = 0; c < squares.length; ++c) {
-    const at = loadOf[squares[c]!]!;
-    if (at >= 0) addCell(loads[at]!, columns, selection, c);
+  for (let i = 0; i < squares.length; ++i) {
+    const at = loadOf[squares[i]!]!;
+    if (at >= 0) add(loads[at]!, i);
   }
   return { pairs: loads, count };
 }

@@ -8,8 +8,20 @@ import { lookFromFields, lookToFields, type Look } from './look';
 import type { Scale } from './matrix';
 import { endOf, wholeSlabs, type TimeAxis } from './slabs';
 
-export const kMatrixOf = ['traffic', 'waits'] as const;
-export type MatrixOf = (typeof kMatrixOf)[number];
+export type MatrixOf = 'traffic' | 'waits' | 'memories' | 'devices';
+
+/** The matrices that say something of a run: without a GPU, memory is told apart by its host alone. */
+export function matricesOf({ classes, devices, processes }: PageData): MatrixOf[] {
+  const hasGpus = devices.gpus.length > 0;
+  const hasHosts = processes.some(({ host }) => host !== processes[0]!.host);
+  const usesCards = classes.some(({ path }) => path.some(({ network }) => network));
+  return [
+    'traffic',
+    'waits',
+    ...(hasGpus || hasHosts ? (['memories'] as const) : []),
+    ...(hasGpus || usesCards ? (['devices'] as const) : []),
+  ];
+}
 
 export const kOverviews = ['all', 'ranks'] as const;
 /** The strip above the timeline: all ranks together, or a row for each. */
@@ -23,7 +35,7 @@ export interface State {
   readonly filter: Filter;
   readonly measure: Measure;
   readonly scale: Scale;
-  /** What the matrix shows: traffic from rank to rank, or who waited for whom. */
+  /** What the matrix shows: traffic from rank to rank, who waited for whom, or traffic between memories or devices. */
   readonly matrix: MatrixOf;
   readonly overview: Overview;
   readonly lanes: LaneChoice;
@@ -108,7 +120,7 @@ export function fromHash(hash: string, choices: Choices, axis: TimeAxis, data: P
     filter: fields.get('without_message') === '1' ? { withoutMessage: true } : {},
     measure: kMeasures.find((measure) => measure === fields.get('measure')) ?? 'bytes',
     scale: fields.get('scale') === 'linear' ? 'linear' : 'log',
-    matrix: kMatrixOf.find((of) => of === fields.get('matrix')) ?? 'traffic',
+    matrix: matricesOf(data).find((of) => of === fields.get('matrix')) ?? 'traffic',
     overview: kOverviews.find((overview) => overview === fields.get('overview')) ?? 'all',
     lanes: lanesFromFields(fields, data),
     look: lookFromFields(fields, axis, data),

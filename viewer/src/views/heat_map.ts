@@ -13,6 +13,8 @@ export interface HeatMapStyle {
   readonly scale: Scale;
   /** Text of a row or column. */
   readonly label: (row: number) => string;
+  /** Names of columns are turned then, and more of them have room. */
+  readonly hasLongNames: boolean;
   /** What rows and columns are. */
   readonly titles: { readonly rows: string; readonly columns: string };
   /** Text of a square, drawn where it fits. */
@@ -26,6 +28,8 @@ interface Layout {
   readonly square: number;
   readonly side: number;
   readonly ratio: number;
+  /** Longest name of a row or column, in CSS pixels. */
+  readonly mostLabel: number;
 }
 
 /** A matrix of this extent shows its numbers for 16 ranks and leaves room for what is beside it. */
@@ -38,8 +42,11 @@ const kGridSquare = 6;
 /** The squares of a larger matrix would be more than 16,384 shapes of an SVG: it has a picture of them. */
 const kMostSvgSide = 128;
 const kTitleRoom = 20;
-/** Of the name of a row or column. */
-const kMostLabel = 140;
+/** From one line of text to the next. */
+const kLineRoom = 16;
+/** Of the name of a row or column; in a narrow window less. */
+const kMostLabel = 170;
+const kMostLabelShare = 0.4;
 const kFamily = 'system-ui, sans-serif';
 const kFont = `11px ${kFamily}`;
 const kLargeFont = `13px ${kFamily}`;
@@ -58,15 +65,18 @@ export class HeatMap {
     const ratio = window.devicePixelRatio || 1;
     const context = this.canvas.getContext('2d')!;
     context.font = kFont;
-    const labelRoom = 8 + Math.max(...edgeRows(side).map((r) => context.measureText(labelOf(context, style, r)).width));
+    const mostLabel = Math.min(kMostLabel, room * kMostLabelShare);
+    const labelWidth = (row: number) => context.measureText(labelOf(context, style, row, mostLabel)).width;
+    const labelRoom = 8 + Math.max(0, ...widestRows(side, style).map(labelWidth));
     const left = Math.ceil(kTitleRoom + labelRoom);
-    const top = kTitleRoom + 20;
+    const top = Math.ceil(kTitleRoom + (style.hasLongNames ? labelRoom : 20));
     this.layout = {
       left: Math.round(left * ratio),
       top: Math.round(top * ratio),
       square: squareSize(side, room - left - 2, ratio),
       side,
       ratio,
+      mostLabel,
     };
     const extent = this.layout.square * side;
     this.canvas.width = this.layout.left + extent + 2;
@@ -128,7 +138,7 @@ export class HeatMap {
 
   /** In CSS pixels. */
   private drawText(pen: Pen, matrix: Matrix, style: HeatMapStyle): void {
-    const { left, top, square, side, ratio } = this.layout!;
+    const { left, top, square, side, ratio, mostLabel } = this.layout!;
     const cell = square / ratio;
     const origin = { x: left / ratio, y: top / ratio };
     pen.textBaseline = 'middle';
@@ -136,13 +146,22 @@ export class HeatMap {
     const middle = (index: number) => (index + 0.5) * cell;
     pen.font = kFont;
     pen.fillStyle = getComputedStyle(this.canvas).color;
-    // The last known rank; "unknown" may be wider and then takes the place of its neighbour.
-    const label = (row: number) => labelOf(pen, style, row);
-    const widest = pen.measureText(label(edgeRows(side)[0]!)).width;
-    for (const row of ticks(side, cell, 16)) {
+    for (const row of ticks(side, cell, kLineRoom)) {
       pen.textAlign = 'right';
-      pen.fillText(label(row), origin.x - 6, origin.y + middle(row));
+      pen.fillText(labelOf(pen, style, row, mostLabel), origin.x - 6, origin.y + middle(row));
     }
+    if (style.hasLongNames) this.drawTurned(pen, origin, cell, style);
+    else this.drawColumnNames(pen, origin, cell, style);
+    this.drawTitles(pen, origin, side * cell, style);
+  }
+
+  /** From the last to the first, as far as they do not touch. */
+  private drawColumnNames(pen: Pen, origin: { x: number; y: number }, cell: number, style: HeatMapStyle): void {
+    const { side, mostLabel } = this.layout!;
+    const label = (row: number) => labelOf(pen, style, row, mostLabel);
+    // That of the last known rank; "unknown" may be wider and then takes the place of its neighbour.
+    const widest = pen.measureText(label(edgeRows(side)[0]!)).width;
+    const middle = (index: number) => (index + 0.5) * cell;
     pen.textAlign = 'left';
     let end = origin.x + side * cell + 2;
     for (const column of ticks(side, cell, widest + 8).reverse()) {
@@ -153,7 +172,19 @@ export class HeatMap {
       pen.fillText(label(column), x, origin.y - 9);
       end = x - 6;
     }
-    this.drawTitles(pen, origin, side * cell, style);
+  }
+
+  /** Upwards from the squares. */
+  private drawTurned(pen: Pen, origin: { x: number; y: number }, cell: number, style: HeatMapStyle): void {
+    const { side, mostLabel } = this.layout!;
+    pen.textAlign = 'left';
+    for (const column of ticks(side, cell, kLineRoom)) {
+      pen.save();
+      pen.translate(origin.x + (column + 0.5) * cell, origin.y - 6);
+      pen.rotate(-Math.PI / 2);
+      pen.fillText(labelOf(pen, style, column, mostLabel), 0, 0);
+      pen.restore();
+    }
   }
 
   private drawTitles(
@@ -175,8 +206,8 @@ export class HeatMap {
 }
 
 /** In the font of the pen. */
-function labelOf(pen: Pick<Pen, 'measureText'>, style: HeatMapStyle, row: number): string {
-  return elided(style.label(row), kMostLabel, (text) => pen.measureText(text).width);
+function labelOf(pen: Pick<Pen, 'measureText'>, style: HeatMapStyle, row: number, most: number): string {
+  return elided(style.label(row), most, (text) => pen.measureText(text).width);
 }
 
 /**
@@ -208,7 +239,12 @@ function drawNumbers(
   });
 }
 
-/** The rows with the widest labels: the last two, as the very last may be the unknown process. */
+/** Those that may have the widest labels: of names, each; of numbers, the last ones. */
+function widestRows(side: number, { hasLongNames }: HeatMapStyle): number[] {
+  return hasLongNames ? [...Array(side).keys()] : edgeRows(side);
+}
+
+/** The last two, as the very last may be the unknown process. */
 function edgeRows(side: number): [number, number] {
   return [Math.max(0, side - 2), Math.max(0, side - 1)];
 }

@@ -1,29 +1,25 @@
-// The communication matrix: heat map with legend, the largest pairs beside it, and the
-// same numbers as a table.
+// The communication matrix: heat map with legend, the largest pairs beside it, and the same numbers
+// as a table. What its rows and squares are, a MatrixKind says.
 
 import { button, element, section } from '../dom';
 import { downloadCanvas, downloadSvg } from '../download';
-import { cellValues } from '../filter';
-import { kMaxSide, makeAxis, makeMatrix, processesOf, squaresOf, type Axis, type Matrix, type Square } from '../matrix';
+import type { Matrix, Square } from '../matrix';
 import type { Context, Panel, Update, View } from '../page';
-import { kMatrixOf, type MatrixOf } from '../state';
+import { toggled } from '../state';
 import { darkScheme, theme } from '../theme';
-import { selectWaits, type WaitCells } from '../wait_matrix';
-import { kWaitWords, rowLabel, wordsOf, type ValueWords } from '../words';
+import { makeDeviceMatrices } from './device_matrices';
 import { HeatMap, type HeatMapStyle } from './heat_map';
 import { showLegend } from './matrix_legend';
 import { makeMatrixTable } from './matrix_table';
-import { describePair } from './pair_details';
-import { makePairList } from './pair_list';
-import { describeWaitPair, makeWaitList } from './wait_list';
+import { makeRankMatrices } from './rank_matrices';
 
 const kMaxTableSide = 64;
 /** Least width, with its gap, of what stands beside the matrix; with less it goes below. */
 const kListRoom = 324;
 
 export function makeMatrixPanel(context: Context, update: Update): Panel {
-  const axis = makeAxis(context.columns, kMaxSide, context.waits.sums.column('cause').includes(-1));
-  const squares = squaresOf(context.columns, axis);
+  const kinds = [...makeRankMatrices(context), ...makeDeviceMatrices(context)];
+  let kind = kinds[0]!;
   const canvas = element('canvas', {
     tabindex: 0,
     role: 'img',
@@ -36,27 +32,21 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   const stage = element('div', { class: 'stage' }, canvas, marker);
   const scroll = element('div', { class: 'scroll matrix' }, stage);
   const legend = element('div', { class: 'legend', 'data-testid': 'matrix-legend' });
-  const grouped = axis.group > 1 ? [element('p', {}, describeGroups(axis))] : [];
+  const note = element('p', { 'data-testid': 'matrix-note' });
 
   let view: View | undefined;
   let matrix: Matrix | undefined;
   let square: Square | undefined;
-  let waitCells: WaitCells | undefined;
 
   const choose = (chosen: Square, owner: HTMLElement = canvas) => {
-    if (waitCells) {
-      mark(chosen);
-      dock.keep({ owner, box, content: describeWaitPair(context, waitCells, axis, chosen) });
+    const wanted = kind.choice(chosen);
+    if (wanted) {
+      update((state) => toggled(state, wanted));
       return;
     }
-    if (axis.group > 1) return;
-    const src = processesOf(axis, chosen.row).first;
-    const dst = processesOf(axis, chosen.column).first;
-    update((state) => {
-      const { src: oldSrc, dst: oldDst, ...others } = state.filter;
-      const again = oldSrc === src && oldDst === dst;
-      return { ...state, filter: again ? others : { ...others, src, dst } };
-    });
+    if (!view) return;
+    mark(chosen);
+    dock.keep({ owner, box, content: kind.describe(view, chosen) });
   };
 
   const mark = (next: Square | undefined) => {
@@ -76,13 +66,10 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
       mark(next);
     },
   };
-  const list = makePairList(context, axis, squares, actions);
-  const waitList = makeWaitList(context, axis, actions);
-  const body = element('div', { class: 'matrix-body' }, scroll, list.root, waitList.root);
-  const ofWhat = kMatrixOf.map((matrixOf) =>
-    button(kMatrixNames[matrixOf], { 'data-testid': `matrix-of-${matrixOf}` }, () =>
-      update((state) => ({ ...state, matrix: matrixOf })),
-    ),
+  const lists = new Map(kinds.map((each) => [each, each.makeList(actions)]));
+  const body = element('div', { class: 'matrix-body' }, scroll, ...[...lists.values()].map((list) => list.root));
+  const ofWhat = kinds.map(({ id, name }) =>
+    button(name, { 'data-testid': `matrix-of-${id}` }, () => update((state) => ({ ...state, matrix: id }))),
   );
   const numbers = element('details', {}, element('summary', {}, 'The same numbers as a table'));
   const root = section(
@@ -100,39 +87,36 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
         if (view && matrix) downloadSvg('matrix', heatMap.svg(matrix, styleOf(view)));
       }),
     ),
-    ...grouped,
+    note,
     body,
-    ...(axis.side <= kMaxTableSide ? [numbers] : []),
+    numbers,
   );
 
   const styleOf = (of: View): HeatMapStyle => ({
     theme: theme(),
     scale: of.scale,
-    label: (row) => rowLabel(context.data, axis, row),
-    titles: kTitles[of.matrix],
-    number: wordsOfView(of).short,
+    label: kind.label,
+    hasLongNames: kind.hasLongNames,
+    titles: kind.titles,
+    number: kind.words(of).short,
   });
 
   const draw = () => {
     if (!view || !matrix) return;
-    const words = wordsOfView(view);
     heatMap.draw(matrix, body.clientWidth, styleOf(view));
     body.classList.toggle('stacked', body.clientWidth - canvas.offsetWidth < kListRoom);
     body.style.setProperty('--matrix-height', canvas.style.height);
-    showLegend(legend, matrix, view, words, theme(), update);
+    showLegend(legend, matrix, view, kind.words(view), theme(), update);
     if (square) mark(square);
   };
 
   const explain = (byKey = false) => {
-    (waitCells ? waitList : list).mark(square);
+    lists.get(kind)!.mark(square);
     if (!square || !view) {
       dock.leave(canvas);
       return;
     }
-    const content = waitCells
-      ? describeWaitPair(context, waitCells, axis, square)
-      : describePair(context, view, axis, squares, square);
-    const explanation = { owner: canvas, box, content };
+    const explanation = { owner: canvas, box, content: kind.describe(view, square) };
     if (byKey) dock.reach(explanation);
     else dock.point(explanation);
   };
@@ -177,7 +161,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     } else if (event.key === 'Enter') square && choose(square);
     else if (event.key in kArrows) {
       byKeyboard = true;
-      point(moved(square, event.key, axis.side), true);
+      if (matrix) point(moved(square, event.key, matrix.axis.side), true);
       marker.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     } else return;
     event.preventDefault();
@@ -194,35 +178,26 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     root,
     show(next) {
       view = next;
-      waitCells =
-        next.matrix === 'waits' ? selectWaits(context.data, context.waits, context.operations.singles, next.filter) : undefined;
-      matrix = waitCells
-        ? makeMatrix(squaresOf(waitCells, axis), axis, waitCells.ns)
-        : makeMatrix(squares, axis, cellValues(next.columns, next.selection, next.measure));
-      ofWhat.forEach((button, at) => button.setAttribute('aria-pressed', String(kMatrixOf[at] === next.matrix)));
-      list.root.hidden = waitCells !== undefined;
-      waitList.root.hidden = waitCells === undefined;
+      const before = kind;
+      kind = kinds.find(({ id }) => id === next.matrix)!;
+      matrix = kind.make(next);
+      if (kind !== before) {
+        // Its squares are others.
+        dock.leave(canvas);
+        mark(undefined);
+      }
+      ofWhat.forEach((button, at) => button.setAttribute('aria-pressed', String(kinds[at] === kind)));
+      lists.forEach((list, of) => (list.root.hidden = of !== kind));
+      note.textContent = kind.note(next);
+      note.hidden = note.textContent === '';
       draw();
-      if (waitCells) waitList.show(waitCells, matrix);
-      else list.show(next, matrix);
+      lists.get(kind)!.show(next, matrix);
       if (square && dock.explains(canvas)) explain();
       else if (!dock.keeps(canvas)) mark(undefined);
-      if (axis.side <= kMaxTableSide) {
-        numbers.replaceChildren(numbers.firstElementChild!, makeMatrixTable(context, wordsOfView(next), kCorners[next.matrix], matrix));
-      }
+      numbers.hidden = matrix.axis.side > kMaxTableSide;
+      if (!numbers.hidden) numbers.replaceChildren(numbers.firstElementChild!, makeMatrixTable(kind, next, matrix));
     },
   };
-}
-
-const kMatrixNames: Record<MatrixOf, string> = { traffic: 'Traffic', waits: 'Waits' };
-const kTitles: Record<MatrixOf, { rows: string; columns: string }> = {
-  traffic: { rows: 'Source rank', columns: 'Destination rank' },
-  waits: { rows: 'Rank that waited', columns: 'Rank that it waited for' },
-};
-const kCorners: Record<MatrixOf, string> = { traffic: 'source \\ destination', waits: 'waited \\ for' };
-
-function wordsOfView({ matrix, measure }: View): ValueWords {
-  return matrix === 'waits' ? kWaitWords : wordsOf(measure);
 }
 
 const kArrows: Record<string, readonly [number, number]> = {
@@ -237,8 +212,4 @@ function moved(square: Square | undefined, key: string, side: number): Square {
   const [down, right] = kArrows[key]!;
   const clamp = (index: number) => Math.min(side - 1, Math.max(0, index));
   return { row: clamp(square.row + down), column: clamp(square.column + right) };
-}
-
-function describeGroups({ group }: Axis): string {
-  return `Each square stands for ${group} × ${group} neighbouring ranks; its number is their sum.`;
 }

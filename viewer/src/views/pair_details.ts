@@ -4,7 +4,7 @@
 import { listFunctions, listTransports } from '../contenders';
 import { columnHead, element, numberCell, rowHead } from '../dom';
 import { formatBytes, formatCount, formatExactBytes } from '../format';
-import { cellsAt, processesOf, type Axis, type Square } from '../matrix';
+import { cellsAt, processesOf, type Axis, type Side, type Square } from '../matrix';
 import type { Context, View } from '../page';
 import { describeUntimed, kNotKnown, rowLabel } from '../words';
 import { timeCells, type MessageTimes } from './time_cells';
@@ -28,14 +28,15 @@ export function describeEnds({ data }: Context, axis: Axis, { row, column }: Squ
   return `Source ${source} → destination ${destination}`;
 }
 
-/** A title and tables beside each other. `squares`: that of each cell. */
-export function describePair(
-  context: Context,
-  view: View,
-  axis: Axis,
-  squares: Int32Array,
-  square: Square,
-): HTMLElement[] {
+/** Of the cells in one square. `squares`: that of each cell. */
+interface InSquare {
+  readonly squares: Int32Array;
+  readonly axis: Side;
+  readonly square: Square;
+}
+
+/** A title and tables beside each other. */
+export function describeCells(view: View, name: string, { squares, axis, square }: InSquare): HTMLElement[] {
   const { columns } = view;
   const cells = cellsAt(squares, axis, square);
   const functions = listFunctions(columns, view.selection, cells).map(
@@ -53,7 +54,7 @@ export function describePair(
       wire_bytes,
     }),
   );
-  const title = element('strong', {}, describeEnds(context, axis, square));
+  const title = element('strong', {}, name);
   if (functions.length === 0) return [title, element('div', {}, 'nothing that the filter selects')];
   const all = addUp('all', functions);
   const { messages, timed } = all.ofMessages;

@@ -1,14 +1,14 @@
-// Beside the matrix: the pairs with the most traffic, or what makes up the pair that is chosen.
+// Beside the matrix: the pairs with the most traffic, of ranks, memories or devices, or what makes up the pair that is chosen.
 
 import { button, columnHead, element, numberCell } from '../dom';
-import { kMeasures, type Measure } from '../filter';
+import type { Measure } from '../filter';
 import { formatCount, formatShare } from '../format';
-import { rowOf, type Axis, type Matrix, type Square } from '../matrix';
-import type { Context, View } from '../page';
-import { largestPairs, type PairLoad } from '../pairs';
-import { formatExactValue, formatValue, kMeasureNames, rowLabel } from '../words';
+import type { Matrix, Square } from '../matrix';
+import type { View } from '../page';
+import type { LargestPairs, PairLoad } from '../pairs';
+import { formatExactValue, formatValue } from '../words';
 import { table } from '../table';
-import { describeEnds, describePair } from './pair_details';
+import type { MatrixList } from './matrix_kind';
 import { barCell, PairRows } from './pair_rows';
 import { timeTitle } from './time_cells';
 
@@ -20,15 +20,29 @@ export interface PairActions {
   readonly point: (square: Square | undefined) => void;
 }
 
-export interface PairList {
-  readonly root: HTMLElement;
-  show(view: View, matrix: Matrix): void;
-  /** Marks the row of a pair, if it is listed. */
-  mark(square: Square | undefined): void;
+/** What the pairs are. */
+export interface PairsOf {
+  readonly testId: string;
+  /** What stands above their names. */
+  readonly ends: string;
+  readonly hasLongNames: boolean;
+  /** Of one end. */
+  name(row: number): string;
+  title(square: Square): string;
+  /** That of the matrix comes first. */
+  measures(view: View): readonly Measure[];
+  measureName(measure: Measure): string;
+  largest(view: View, matrix: Matrix, limit: number): LargestPairs;
+  /** What a pair has a share of. */
+  total(view: View): number;
+  /** What a click on it does; nothing for nothing. */
+  chooses(pair: Square): string;
+  /** The pair that the filter names. */
+  chosen(view: View): Square | undefined;
+  describe(view: View, square: Square): HTMLElement[];
 }
 
-/** `squares`: that of each cell. */
-export function makePairList(context: Context, axis: Axis, squares: Int32Array, actions: PairActions): PairList {
+export function makePairList(of: PairsOf, actions: PairActions): MatrixList {
   const heading = element('h3');
   const text = element('p');
   const content = element('div', { class: 'content' });
@@ -36,7 +50,7 @@ export function makePairList(context: Context, axis: Axis, squares: Int32Array, 
   const rows = new PairRows(actions.point);
 
   const showChosen = (view: View, square: Square) => {
-    const [title, ...details] = describePair(context, view, axis, squares, square);
+    const [title, ...details] = of.describe(view, square);
     heading.textContent = 'Chosen pair';
     text.replaceChildren(
       title!.textContent,
@@ -49,20 +63,18 @@ export function makePairList(context: Context, axis: Axis, squares: Int32Array, 
   };
 
   const showLargest = (view: View, matrix: Matrix) => {
-    const { pairs, count } = largestPairs(view.columns, view.selection, squares, matrix, kListedPairs);
-    for (const pair of pairs) {
-      rows.add(pair, makeRow(context, view, axis, pair, matrix.max, actions.choose));
-    }
+    const { pairs, count } = of.largest(view, matrix, kListedPairs);
+    for (const pair of pairs) rows.add(pair, makeRow(of, view, pair, matrix.max, actions.choose));
     const listed = pairs.length < count ? `, ${formatCount(pairs.length)} of them listed` : '';
     const noun = count === 1 ? 'pair has' : 'pairs have';
     heading.textContent = 'Largest pairs';
     text.textContent =
       count === 0
         ? 'The filter selects nothing.'
-        : `${formatCount(count)} ${noun} ${kMeasureNames[view.measure]}${listed}.`;
+        : `${formatCount(count)} ${noun} ${of.measureName(of.measures(view)[0]!)}${listed}.`;
     content.replaceChildren(
       ...(count > 0
-        ? [table({ 'data-testid': 'matrix-pairs' }, makeHead(view), rows.all())]
+        ? [table({ 'data-testid': of.testId, class: of.hasLongNames && 'long-names' }, makeHead(of, view), rows.all())]
         : []),
     );
   };
@@ -70,69 +82,51 @@ export function makePairList(context: Context, axis: Axis, squares: Int32Array, 
   return {
     root,
     show(view, matrix) {
-      const { src, dst } = view.filter;
+      const chosen = of.chosen(view);
       rows.clear();
-      if (src !== undefined && dst !== undefined && axis.group === 1) {
-        showChosen(view, { row: rowOf(axis, src), column: rowOf(axis, dst) });
-      } else {
-        showLargest(view, matrix);
-      }
+      if (chosen) showChosen(view, chosen);
+      else showLargest(view, matrix);
     },
     mark: (square) => rows.mark(square),
   };
 }
 
-function otherMeasures({ measure }: View): Measure[] {
-  return kMeasures.filter((other) => other !== measure);
-}
-
 /** The measure that is chosen comes first; the others are left out where there is little room. */
-function makeHead(view: View): HTMLElement[] {
-  const others = otherMeasures(view).map((measure) => {
-    const head = columnHead(kMeasureNames[measure], true);
-    head.classList.add('extra');
-    return head;
-  });
+function makeHead(of: PairsOf, view: View): HTMLElement[] {
+  const [first, ...others] = of.measures(view);
   return [
-    columnHead('source → destination'),
-    columnHead(kMeasureNames[view.measure], true),
+    columnHead(of.ends),
+    columnHead(of.measureName(first!), true),
     columnHead('share', true),
-    ...others,
+    ...others.map((measure) => {
+      const head = columnHead(of.measureName(measure), true);
+      head.classList.add('extra');
+      return head;
+    }),
   ];
 }
 
-function makeRow(
-  context: Context,
-  view: View,
-  axis: Axis,
-  pair: PairLoad,
-  largest: number,
-  choose: PairActions['choose'],
-): HTMLElement {
-  const { measure } = view;
-  const all = view.totals[measure];
-  const [source, destination] = [pair.row, pair.column].map((row) =>
-    rowLabel(context.data, axis, row),
-  );
-  const name = `${source} → ${destination}`;
-  const ends = describeEnds(context, axis, pair);
+function makeRow(of: PairsOf, view: View, pair: PairLoad, largest: number, choose: PairActions['choose']): HTMLElement {
+  const [measure, ...others] = of.measures(view) as [Measure, ...Measure[]];
+  const all = of.total(view);
+  const name = `${of.name(pair.row)} → ${of.name(pair.column)}`;
   const exact = (shown: Measure) => (shown === 'time' ? timeTitle(pair) : formatExactValue(shown, pair[shown]));
   const wordsOf = (shown: Measure) => [formatValue(shown, pair[shown]), exact(shown), pair[shown]] as const;
-  const others = otherMeasures(view).map((other) => {
+  const extra = others.map((other) => {
     const cell = numberCell(...wordsOf(other));
     cell.classList.add('extra');
     return cell;
   });
-  const chooser =
-    axis.group === 1
-      ? button(name, { class: 'link', title: `${ends}: show only this pair` }, () => choose(pair))
-      : name;
+  const chooses = of.chooses(pair);
+  const chooser = chooses
+    ? button(name, { class: 'link', title: `${of.title(pair)}: ${chooses}` }, () => choose(pair))
+    : name;
   return element(
     'tr',
     { 'data-row': pair.row, 'data-column': pair.column },
     element('th', { scope: 'row' }, chooser),
     barCell(...wordsOf(measure), largest),
     numberCell(formatShare(pair[measure], all), '', all > 0 ? pair[measure] / all : 0),
-    ...others,
+    ...extra,
   );
 }
