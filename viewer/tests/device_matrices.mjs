@@ -1,0 +1,80 @@
+// The matrices of memories and of devices as a reader sees them, against sums made here. Used by gpus.mjs.
+
+import assert from 'node:assert/strict';
+import { addressHas, addressLacks } from './browser.mjs';
+import { add, expectedEdges, expectedMemories, sorted } from './gpu_sums.mjs';
+
+/** The graph has the memory of each rank, the matrix that of each host. */
+function ofHosts({ processes }, edges) {
+  const merged = new Map();
+  const device = (node) => node.replace(/^process (\d+)$/, (_, at) => `host memory of ${processes[at].host}`);
+  for (const [edge, value] of edges) add(merged, edge.split(' > ').map(device).join(' > '), value);
+  return merged;
+}
+
+async function shownSquares(report) {
+  const sums = new Map();
+  const cells = await report.control('matrix-table').locator('td').evaluateAll((all) =>
+    all.map(({ dataset }) => ({ ...dataset })),
+  );
+  for (const { from, to, value } of cells) add(sums, `${from} > ${to}`, Number(value));
+  return sums;
+}
+
+function timeOf({ ns, t_start_ns: start, t_end_ns: end }) {
+  if (ns !== undefined) return ns;
+  return start === null || end === null ? 0 : Math.max(0, end - start);
+}
+
+async function checkSquares(report, messages, source) {
+  const { data } = report;
+  const timed = messages.map((message) => ({ ...message, time: timeOf(message) }));
+  for (const measure of ['bytes', 'messages', 'time']) {
+    await report.measure(measure);
+    await report.control('matrix-of-memories').click();
+    const expected = sorted(expectedMemories(data, timed, measure));
+    assert.deepEqual(sorted(await shownSquares(report)), expected, `squares of memories: ${measure} of ${source}`);
+  }
+  await report.control('matrix-of-devices').click();
+  for (const [measure, ofStep] of [['bytes', 'bytes'], ['wire_bytes', 'wire_bytes'], ['transfers', 'count']]) {
+    await report.measure(measure);
+    const expected = sorted(ofHosts(data, expectedEdges(data, messages, ofStep)));
+    assert.deepEqual(sorted(await shownSquares(report)), expected, `squares of devices: ${measure} of ${source}`);
+  }
+  await report.measure('bytes');
+  console.log(`ok   the matrices of memories and devices against ${source}`);
+}
+
+/** By keys: a square is explained, kept, chosen and given back. */
+async function checkSquareKeys(report) {
+  const { page } = report;
+  await report.control('matrix-canvas').focus();
+  await page.keyboard.press('ArrowRight');
+  const label = await report.control('tooltip').locator('strong').textContent();
+  assert.match(label, / → /, label);
+  await page.keyboard.press('Escape');
+  const first = report.control('device-pairs').locator('tbody button').first();
+  const before = await report.total('bytes');
+  await first.click();
+  await addressHas(page, /(gpu|host)=/, 'a pair chooses its GPU or hosts');
+  assert.ok((await report.total('bytes')) <= before);
+  await report.control('device-pairs').locator('tbody button').first().click();
+  await addressLacks(page, /&(gpu|\w*host)=/, 'and gives them back');
+  await addressHas(page, /matrix=devices/, 'the choice of the matrix is in the address');
+}
+
+export async function checkDeviceMatrices(report, messages, source) {
+  const { page, data } = report;
+  const hosts = new Set(data.processes.map(({ host }) => host)).size;
+  const hasGpus = data.devices.gpus.length > 0;
+  assert.equal(await report.control('matrix-of-memories').count(), Number(hasGpus || hosts > 1));
+  if ((await report.control('matrix-of-devices').count()) === 0) return;
+  if (!hasGpus && hosts < 2) return;
+  await report.reset();
+  await checkSquares(report, messages, source);
+  await checkSquareKeys(report);
+  // Each thing that was said of another matrix is gone.
+  await report.control('matrix-of-traffic').click();
+  assert.equal(await page.locator('#matrix .marker').isVisible(), false);
+  assert.equal(await report.control('matrix-note').isVisible(), false);
+}
