@@ -125,7 +125,7 @@ function makeMemories(context: Context): MatrixKind {
 /** Messages and their time have no share in a leg. */
 const legMeasure = ({ measure }: View) => edgeMeasure('transport', measure) as LegMeasure;
 
-const legMeasureName = (measure: Measure) => (measure === 'bytes' ? 'bytes moved' : kMeasureNames[measure]);
+const legMeasureName = (measure: Measure) => (measure === 'bytes' ? 'moved bytes' : kMeasureNames[measure]);
 
 function noteOfLegs(view: View, legs: Legs): string {
   const measure = legMeasure(view);

@@ -42,7 +42,7 @@ export function describeLegs(view: View, title: string, legs: Legs, square: Squa
   if (lines.length === 0) return [head, element('div', {}, 'nothing that the filter selects')];
   const all = none();
   for (const [, sums] of lines) add(all, sums);
-  const columns = ['', 'bytes moved', 'transfers', 'wire bytes'];
+  const columns = ['', 'moved bytes', 'transfers', 'wire bytes'];
   return [
     head,
     element(
