@@ -10,7 +10,6 @@
 #include "log-merger/spill/spill.hpp"
 
 namespace uctrace::cli {
-namespace {
 
 std::string failure_text(const std::exception& failure) {
   if (const auto* error = dynamic_cast<const Error*>(&failure)) return error->message();
@@ -20,8 +19,6 @@ std::string failure_text(const std::exception& failure) {
   }
   return fmt::format("unexpected failure: {}; please report it.", failure.what());
 }
-
-}  // namespace
 
 void tell_failure(const std::exception& failure) {
   std::cerr << "uctrace: " + failure_text(failure) + '\n';

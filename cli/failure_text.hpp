@@ -1,5 +1,5 @@
-// What is said of what went wrong, and where: standard error. At once and in one piece, since other
-// ranks, and the launcher, write there, too.
+// What is said of what went wrong. Where nobody else says it, standard error does: at once and in one
+// piece, since other ranks, and the launcher, write there, too.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,9 @@
 #include <string>
 
 namespace uctrace::cli {
+
+// What is said of it: one line.
+std::string failure_text(const std::exception& failure);
 
 // One line: why the command, or this rank of it, ends.
 void tell_failure(const std::exception& failure);

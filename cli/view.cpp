@@ -9,6 +9,7 @@
 #include <iostream>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -34,6 +35,7 @@
 #include "log-merger/folder/new_file.hpp"
 #include "log-merger/page-data/page_data.hpp"
 #include "log-merger/parallel/workers.hpp"
+#include "log-merger/store/store.hpp"
 
 // The built page, carried in this program by page_template.S.
 extern "C" const char uctrace_page_html_start[];
@@ -249,8 +251,16 @@ void serve(const serving::PageServer& pages, std::size_t port, serving::StopSign
                stop.descriptor());
 }
 
+// To who looks at the page, in the place of what could not be made.
+std::string served_failure(const std::exception& failure) {
+  if (dynamic_cast<const UnreadableStore*>(&failure) == nullptr) return failure_text(failure);
+  Problem problem = static_cast<const UnreadableStore&>(failure).problem();
+  problem.to_do += ", and start `uctrace view --serve` again";
+  return Error(problem).message();
+}
+
 // Of a damaged store, the first page throws before anything is served, so that the logs are merged
-// anew.
+// anew. What is damaged later is an error where it is asked for.
 void serve_page(const RowSource& rows, const PageOptions& options, std::size_t port) {
   std::string whole = page_of(rows, options);
   serving::StopSignals stop;
@@ -259,7 +269,11 @@ void serve_page(const RowSource& rows, const PageOptions& options, std::size_t p
     PageOptions of_span = options;
     of_span.from_ns = span.from_ns;
     of_span.to_ns = span.to_ns;
-    return page_of(rows, of_span);
+    try {
+      return page_of(rows, of_span);
+    } catch (const std::exception& failure) {
+      throw std::runtime_error(served_failure(failure));
+    }
   };
   serve({serving::random_token(), std::string(kPagePolicy), std::move(whole), make}, port, stop);
 }
@@ -272,9 +286,13 @@ void serve_tiles(const RowSource& rows, PageOptions options, const ViewCommand& 
   std::string page =
       insert_page_data(with_tiles_allowed(page_template()), page_data(rows, options));
   serving::StopSignals stop;
-  const serving::MakeTile make = [&](std::size_t number) {
+  const serving::MakeTile make = [&](std::size_t number) -> std::optional<std::string> {
     const serving::StopSignals::EndAtOnce end_at_once;
-    return make_tile(number);
+    try {
+      return make_tile(number);
+    } catch (const std::exception& failure) {
+      return failed_tile(served_failure(failure));
+    }
   };
   serve({serving::random_token(), with_tiles_allowed(kPagePolicy), std::move(page), make},
         command.port, stop);

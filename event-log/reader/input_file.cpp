@@ -30,7 +30,10 @@ InputFile::InputFile(const std::string& path) {
     return;
   }
   const bool known = fstat(fd_, &status) == 0;
-  if (known && S_ISREG(status.st_mode)) return;
+  if (known && S_ISREG(status.st_mode)) {
+    opened_ = version_of(status);
+    return;
+  }
   error_ = known ? 0 : errno;
   close(fd_);
   fd_ = -1;
@@ -38,6 +41,17 @@ InputFile::InputFile(const std::string& path) {
 
 InputFile::~InputFile() {
   if (fd_ >= 0) close(fd_);
+}
+
+InputFile::Version InputFile::version_of(const struct stat& status) {
+  return {.size = status.st_size,
+          .seconds = status.st_mtim.tv_sec,
+          .nanoseconds = status.st_mtim.tv_nsec};
+}
+
+bool InputFile::is_unchanged() const {
+  struct stat status {};
+  return fstat(fd_, &status) == 0 && version_of(status) == opened_;
 }
 
 bool InputFile::is_missing() const { return !is_open() && (error_ == ENOENT || error_ == ENOTDIR); }

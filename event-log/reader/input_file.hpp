@@ -49,6 +49,9 @@ class InputFile {
   // How a library that wants a path opens this very file; `path` where there is no /proc.
   std::string path_to_open(const std::string& path) const;
 
+  // Whether the open file has the size and the time of change that it had when it was opened. What
+  // takes its place under its name leaves it as it is.
+  bool is_unchanged() const;
   // Of the open file, now. Nothing: failure() says why.
   std::optional<std::size_t> size();
   // Its parts from `from` on that are no holes, whole words each. Only of a file that takes much
@@ -58,8 +61,15 @@ class InputFile {
   std::optional<std::size_t> read(void* to, std::size_t bytes, std::size_t offset);
 
  private:
+  struct Version {
+    std::int64_t size = 0, seconds = 0, nanoseconds = 0;
+    bool operator==(const Version&) const = default;
+  };
+  static Version version_of(const struct stat& status);
+
   int fd_ = -1;
   int error_ = 0;  // 0: it is not a regular file
+  Version opened_;
 };
 
 // The whole text of a file of at most `most` bytes; nothing where there is no such file. Throws

@@ -24,6 +24,8 @@ using nlohmann::ordered_json;
 constexpr std::string_view kCall = "uctraceTile(";
 constexpr std::string_view kEnding = ".js";
 
+std::string script_of(const ordered_json& tile) { return std::string(kCall) + dump(tile) + ");\n"; }
+
 CellOfMessages cells_of_messages(const RowSource& source, const TrafficCells& cells) {
   CellOfMessages found;
   found.cells.reserve(source.count<Message>());
@@ -260,7 +262,7 @@ class Tiles {
     const ordered_json checksum = packed["adler32"];
     const ordered_json tile = {
         {"schema", kPageSchema}, {"run", id_}, {"tile", number}, {"packed", std::move(packed)}};
-    return {std::string(kCall) + dump(tile) + ");\n", checksum};
+    return {script_of(tile), checksum};
   }
 
   // `checksums`: of each tile, null where they are not made yet.
@@ -341,6 +343,8 @@ ordered_json make_tiles(const RowSource& source, const TimeWindow& window, const
   options.serve([served](std::size_t number) { return (*served)(number); });
   return tiles->index(nullptr);
 }
+
+std::string failed_tile(const std::string& why) { return script_of({{"failure", why}}); }
 
 std::string tile_name(std::size_t number) { return std::to_string(number) + std::string(kEnding); }
 

@@ -44,6 +44,10 @@ nlohmann::ordered_json make_tiles(const RowSource& source, const TimeWindow& win
                                   const TimeAxis& axis, std::shared_ptr<const TrafficCells> cells,
                                   const TileOptions& options);
 
+// In the place of a tile that cannot be made: the page says why. A browser runs no script of an
+// error status.
+std::string failed_tile(const std::string& why);
+
 // Of tile 12 "12.js".
 std::string tile_name(std::size_t number);
 

@@ -179,8 +179,14 @@ void check_schema(const Handle& file, const std::filesystem::path& path) {
 // What the tables of an open store share. It is closed when nobody reads it any more.
 struct StoreFile {
   std::filesystem::path path;
+  std::unique_ptr<log::InputFile> input;
   Handle file;
   RowCounts counts;
+
+  // What another program wrote over an open store may have right checksums, of another run.
+  void check_unchanged() const {
+    if (!input->is_unchanged()) refuse(path, "it was changed after it was opened", kMergeAgain);
+  }
 };
 
 template <typename Row>
@@ -198,6 +204,7 @@ class StoredRows final : public TableReader<Row> {
       table_.read(first, buffer, wanted);
       store::check_references<Row>(store_->counts, buffer, wanted);
       check_ranges(first, buffer, wanted);
+      store_->check_unchanged();
       return buffer;
     });
   }
@@ -223,17 +230,17 @@ RowSource::Reader<Row> rows_of(const std::shared_ptr<StoreFile>& store) {
 }
 
 std::shared_ptr<StoreFile> open_once(const std::filesystem::path& path) {
-  log::InputFile input(path.string());  // HDF5 would wait for a pipe
-  if (input.is_missing()) refuse(path, "there is no such file", kMergeAgain);
-  if (!input.is_open()) {
-    const Problem problem = input.failure("").problem();
+  auto input = std::make_unique<log::InputFile>(path.string());  // HDF5 would wait for a pipe
+  if (input->is_missing()) refuse(path, "there is no such file", kMergeAgain);
+  if (!input->is_open()) {
+    const Problem problem = input->failure("").problem();
     refuse(path, problem.why, problem.to_do);
   }
-  const std::string name = input.path_to_open(path.string());
+  const std::string name = input->path_to_open(path.string());
   if (H5Fis_hdf5(name.c_str()) <= 0) {
     refuse(path, "it is not an HDF5 file, or not a readable one", kMergeAgain);
   }
-  std::shared_ptr<StoreFile> store(new StoreFile{path, hdf5::open_file(name), {}});
+  std::shared_ptr<StoreFile> store(new StoreFile{path, std::move(input), hdf5::open_file(name), {}});
   check_schema(store->file, path);
   return store;
 }
@@ -263,7 +270,9 @@ std::optional<Run> head_of(const StoreFile& store, const StoreWanted& is_wanted)
                  hdf5::read_text_attribute(store.file, store::kToolVersionAttribute))) {
     return std::nullopt;
   }
-  return read_head(store.file);
+  Run head = read_head(store.file);
+  store.check_unchanged();
+  return head;
 }
 
 StoredRun with_rows(Run head, const std::shared_ptr<StoreFile>& store) {

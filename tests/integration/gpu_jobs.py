@@ -2,6 +2,7 @@
 machine, or on two hosts with GPUs of their own."""
 
 import contextlib
+import json
 from dataclasses import replace
 
 from checks import sent_like
@@ -152,6 +153,40 @@ def check_gpus(recording, count):
     check_equal(len(devices), count, "devices")
     check_equal(gpus["unanswered"], 0, "questions that the driver did not answer")
     check(gpus["queries"] > 0, "the driver was asked nothing")
+
+
+# Rules of docs/findings.md that are about GPUs.
+FINDINGS = {"staged-through-host", "memory-mistaken", "card-far-from-gpu"}
+OF_THE_HOST = {"host", "pinned", "registered", "unknown"}
+
+
+def lies_on_gpu(memory):
+    return memory["kind"] not in OF_THE_HOST
+
+
+def is_staged(message):
+    """GPU memory at one end, and a copy between GPU and host memory on its way."""
+    copies = [step for step in message["path"] if step["role"] == "staging"]
+    ends = [message["src_memory"], message["dst_memory"]]
+    return any(map(lies_on_gpu, ends)) and any(lies_on_gpu(c["from"]) != lies_on_gpu(c["to"]) for c in copies)
+
+
+def check_findings(recording, *rules):
+    """Of the findings about GPUs these are there and no others, and their numbers are those of what they are about."""
+    result = recording.ask("report", "--findings", "--format", "json")
+    check_equal(result.status, 0, f"{result}")
+    found = {one["rule"]: one["evidence"] for one in json.loads(result.stdout)["findings"] if one["rule"] in FINDINGS}
+    check_equal(set(found), set(rules), "findings about GPUs")
+    staged = [message["bytes"] for message in recording.messages if is_staged(message)]
+    disagreements = recording.info["gpu"]["disagreements"] if recording.info["gpu"] else []
+    check_equal("staged-through-host" in found, sum(staged) > 0, "whether data of GPUs was staged")
+    check_equal("memory-mistaken" in found, disagreements != [], "whether UCX took memory for another kind")
+    if staged:
+        told = found["staged-through-host"]
+        check_equal((told["staged_messages"], told["staged_bytes"]), (len(staged), sum(staged)), "what was staged")
+    if disagreements:
+        check_equal([found["memory-mistaken"][name] for name in ("operations", "bytes")],
+                    [sum(one[name] for one in disagreements) for name in ("operations", "bytes")], "what was mistaken")
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ lies at both ends on the GPU that the program says.
 from collections import Counter
 
 from checks import check_complete, check_messages_are, read_truth
-from gpu_jobs import SHARED_MEMORY, UNHOOKED, check_gpus, check_memory, place
+from gpu_jobs import SHARED_MEMORY, UNHOOKED, check_findings, check_gpus, check_memory, place
 from harness import check, check_equal, run_test, ucx_version
 from mpi_jobs import MPIS
 
@@ -44,6 +44,8 @@ CELLS = {
     "ipc-put": (V1, EAGER, IPC_PUT, STAGED),
     "ipc-get": ({**V1, "VIRTUAL_GPU_NVLINKS": "4"}, EAGER, IPC_GET, STAGED),
     "unhooked": ({**V1, **UNHOOKED}, EAGER, IPC_PUT, STAGED),
+    # All is announced, and nothing is copied through the host.
+    "direct": ({**V1, "UCX_RNDV_THRESH": "0"}, IPC_PUT, IPC_PUT, STAGED),
     "mapped": ({"UCX_TLS": WITHOUT_IPC, **V1}, EAGER, MAPPED, STAGED),
     "staged": ({"UCX_TLS": WITHOUT_IPC, **V1, **NOT_MAPPED}, EAGER, STAGED, STAGED),
     "mapped-v2": ({"UCX_TLS": WITHOUT_IPC, **V2}, EAGER, MAPPED_BY_V2, STAGED),
@@ -105,6 +107,7 @@ def exchange(where, cell):
         check_memory(recording, rows)
         check_gpus(recording, 4 if where == "two-hosts" else 2)
         check_equal(recording.info["gpu"]["disagreements"], [], "memory that UCX took for something else")
+        check_findings(recording, *([] if (where, cell) == ("ompi", "direct") else ["staged-through-host"]))
 
 
 run_test(exchange)

@@ -5,6 +5,7 @@ is the host's or unknown, and never a device's; one that the program gives back 
     test_gpu_none.py WHEN VENDOR"""
 
 from checks import check_complete
+from gpu_jobs import check_findings
 from harness import (PROGRAMS, VIRTUAL_DEVICES, VIRTUAL_GPUS, WITHOUT_GPU_MODULES, check, check_equal, run_test, run_well,
                      scratch)
 from recordings import record_well
@@ -60,6 +61,7 @@ def no_gpu(when, vendor):
             check_equal(info["gpu"]["unanswered"], 0, "questions without an answer")
             found = {device["vendor"] for device in info["gpu"]["devices"]}
             check_equal(found, set() if when == "loaded" else {vendor}, "vendors of devices")
+        check_findings(recording)
 
 
 run_test(no_gpu)

@@ -9,6 +9,7 @@ from gpu_jobs import (
     SHARED_MEMORY,
     PROTOCOLS,
     UNREGISTERED,
+    check_findings,
     check_messages_lie,
     record_pair,
 )
@@ -119,6 +120,7 @@ def reuse(which, protocols):
         check(all(row.pop("message") is not None for row in found), f"no message is named: {found}")
         expected = expected_disagreements(truth, which)
         check_equal(found, expected, "memory that UCX took for something else")
+        check_findings(recording, "staged-through-host", *(["memory-mistaken"] if expected else []))
 
 
 run_test(reuse)

@@ -8,7 +8,7 @@ UCX: `cuda`, the UCX with hooks, which asks CUDA's driver; `system`: one that as
 with its module for ROCm, which knows what is allocated on a GPU, and no other kind."""
 
 from checks import check_complete
-from gpu_jobs import SHARED_MEMORY, check_messages_lie, record_pair
+from gpu_jobs import SHARED_MEMORY, check_findings, check_messages_lie, record_pair
 from harness import (PROGRAMS, VIRTUAL_DEVICES, VIRTUAL_GPUS, WITHOUT_GPU_MODULES, check, check_equal, run_test,
                      scratch)
 from page import make_page
@@ -123,6 +123,9 @@ def vendors(which, ucx):
         check_operations(recording, truth)
         looked_at = {"cuda": truth, "system": [], "rocm": [row for row in truth if row["kind"] not in KNOWN_TO_ROCM]}
         check_beliefs(recording, looked_at[ucx])
+        # What UCX takes for the host's is not copied there by it.
+        mistaken = any(row["kind"] not in REACHED_BY_HOST for row in looked_at[ucx])
+        check_findings(recording, *(["memory-mistaken"] if mistaken else []))
         if ucx == "rocm":
             check_goes_over_rocm(recording)
         check_shown(recording, used, folder)

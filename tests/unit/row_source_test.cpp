@@ -181,6 +181,37 @@ TEST_CASE("only the columns that are asked for are read, and checked") {
   CHECK_THROWS_AS(load_store(folder / "a.h5"), UnreadableStore);
 }
 
+TEST_CASE("of a store that is changed while it is open, no row is of the other run") {
+  const test::TemporaryFolder folder;
+  Run run = random_run(3);
+  for (Message& message : run.messages) message.bytes = 5;
+  save_store(run, folder / "a.h5");
+  for (Message& message : run.messages) message.bytes = 6;
+  save_store(run, folder / "b.h5");
+  const std::string other = test::text_of(folder / "b.h5");
+  // As it is for a store that is not quite new: clocks of files may stand still for some milliseconds.
+  std::filesystem::last_write_time(folder / "a.h5", std::filesystem::file_time_type());
+
+  const auto sum = [](const RowSource& source) {
+    std::uint64_t bytes = 0;
+    for_each_row<Message>(source, {&Message::bytes},
+                          [&](const Message& message, std::size_t) { bytes += message.bytes; });
+    return bytes;
+  };
+  const RowSource overwritten = open_source(folder / "a.h5");
+  std::fstream(folder / "a.h5", std::ios::in | std::ios::out | std::ios::binary) << other;
+  CHECK_THROWS_WITH_AS(sum(overwritten), doctest::Contains("it was changed after it was opened"),
+                       UnreadableStore);
+
+  // Whoever has it open keeps what a new file replaces, or what is removed.
+  const RowSource kept = open_source(folder / "a.h5");
+  for (Message& message : run.messages) message.bytes = 7;
+  save_store(run, folder / "a.h5");
+  CHECK(sum(kept) == 6 * run.messages.size());
+  std::filesystem::remove(folder / "a.h5");
+  CHECK(sum(kept) == 6 * run.messages.size());
+}
+
 TEST_CASE("what is told of a store is what is told of the run in memory") {
   const test::TemporaryFolder folder;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {

@@ -240,6 +240,12 @@ export interface WrittenTile {
 /** Throws a DataError. */
 export const writtenTile = record<WrittenTile>({ schema: oneOf(6), run: text, tile: count, packed });
 
+/** Why who serves a tile could not make it. */
+export function failedTile(value: unknown): string | undefined {
+  const { failure } = (value ?? {}) as { failure?: unknown };
+  return typeof failure === 'string' ? failure : undefined;
+}
+
 /** Puts the steps into the paths of the classes, which share them. */
 function withPaths({ steps, classes }: WrittenData): TrafficClass[] {
   return classes.map((each, index) => ({

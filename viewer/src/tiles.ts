@@ -9,7 +9,7 @@ import { DataError } from './error';
 import { mergeTiles } from './merge_tiles';
 import { tableOf, unpack, type Tables } from './packed';
 import { plainText } from './plain';
-import { writtenTile } from './read_page';
+import { failedTile, writtenTile } from './read_page';
 import { describeLoaded, makeSingles, type Operations, type Singles } from './singles';
 import { endOf, lowerBound, type TimeAxis } from './slabs';
 import type { Range } from './time_range';
@@ -31,6 +31,8 @@ const kSingleTables = ['mpi_calls', 'ucp_operations', 'transfers', 'messages'];
 export async function readTile(columns: Columns, number: number, value: unknown): Promise<Tables> {
   const { data } = columns;
   const { operations, adler32 } = data.tiles!;
+  const failure = failedTile(value);
+  if (failure !== undefined) throw new DataError(failure);
   const tile = writtenTile(value);
   if (tile.run !== data.run.id) throw new DataError(`it is of run ${tile.run}, and the page is of run ${data.run.id}`);
   if (tile.tile !== number) throw new DataError(`it is tile ${tile.tile}, under another name`);
