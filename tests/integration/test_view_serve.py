@@ -1,13 +1,19 @@
-"""`uctrace view --serve`: the page and spans of it over HTTP, to whoever knows the address and to no one else."""
+"""`uctrace view --serve`: the page and spans of it over HTTP, to whoever knows the address and to no one else; and what
+is told of a store that is damaged meanwhile."""
 
-from harness import BUILD_ROOT, SKIPPED, TOOL, Skip, check, check_equal, need, run, run_test, scratch
+import os
+import shutil
+
+from harness import BUILD_ROOT, SKIPPED, TOOL, Skip, check, check_equal, need, run, run_test, run_well, scratch
 from mpi_jobs import MPIS
 from page import data_of
 from recordings import record_well
 from served_pages import serving
+from stores import generate
 
 LIMIT = 300
 BROWSER_TEST = BUILD_ROOT / "viewer" / "npm" / "tests" / "served.mjs"
+DAMAGED_TEST = BROWSER_TEST.with_name("damaged.mjs")
 
 
 def same_as_files(server, recording, folder):
@@ -49,11 +55,77 @@ def wrong_options(folder):
         check(result.status == 125 and said in result.stderr, f"{words}: {result}")
 
 
-def in_browser(server):
-    result = run([need("node"), BROWSER_TEST, server.line], timeout=150)
+def in_browser(server, script=BROWSER_TEST):
+    result = run([need("node"), script, server.line], timeout=150)
     if result.status == SKIPPED:
         raise Skip(result.stdout.strip())
     check(result.status == 0, f"the page is wrong: {result}")
+
+
+def overwrite(store, content, at=0):
+    """In place, as a program does that does not know what it writes into."""
+    with open(store, "r+b") as file:
+        file.seek(at)
+        file.write(content)
+
+
+def replace(store, other):
+    """As a merge does it."""
+    new = store.with_name("new")
+    shutil.copy(other, new)
+    new.rename(store)
+
+
+# What may happen to a store, and whether it happens to the file that is open.
+CHANGES = (("cut", True, lambda store, _: os.truncate(store, store.stat().st_size // 2)),
+           ("overwritten", True, lambda store, _: overwrite(store, b"\xa5" * 100_000, store.stat().st_size // 3)),
+           ("overwritten by another store", True, lambda store, other: overwrite(store, other.read_bytes())),
+           ("removed", False, lambda store, _: store.unlink()),
+           ("replaced", False, replace))
+SAID = ("cannot read the store ", "; merge the logs again with `uctrace merge`, and start `uctrace view --serve` again.")
+
+
+def check_answer(answer, before, damaged, what):
+    """What was asked for, as it was before; where the store cannot be read, why, and what to do."""
+    (reply, text), (_, expected) = answer, before
+    if damaged and text != expected:
+        check(all(words in text for words in SAID), f"{what}: {reply.status} {text[:300]}")
+        check(reply.status == (200 if text.startswith('uctraceTile({"failure":') else 500), f"{what}: {reply.status}")
+    else:
+        check_equal((reply.status, text), (200, expected), what)
+
+
+def told_of_damage(folder):
+    """Never a sum that is wrong: what was not read yet is an error."""
+    whole, other, copy = folder / "whole", folder / "other", folder / "copy"
+    store = copy / "run.h5"
+    for seed, data in ((1, whole), (2, other)):
+        generate(data, 20000, "--seed", seed)
+        run_well([TOOL, "merge", data])
+    for options, paths in (([], ["1000-30000000"]), (["--tiles"], ["tiles/0.js", "tiles/2.js"])):
+        def serve():
+            shutil.rmtree(copy, ignore_errors=True)
+            copy.mkdir()
+            shutil.copy(whole / "run.h5", store)
+            # Else its time of change might be that of what happens to it, by a clock that is not read often.
+            os.utime(store, (1, 1))
+            return serving(copy, "--limit", LIMIT, *options)
+
+        def ask(server):
+            return {path: server.ask(server.url.path + path) for path in paths}
+
+        with serve() as server:
+            before = ask(server)
+        for what, damages, change in CHANGES:
+            with serve() as server:
+                first = server.page()
+                change(store, other / "run.h5")
+                check_equal(server.page(), first, f"the page, made before the store was {what}")
+                for path, answer in ask(server).items():
+                    check_answer(answer, before[path], damages, f"{path} of a store that was {what}")
+                if options and what == "overwritten":
+                    in_browser(server, DAMAGED_TEST)
+                server.stop()
 
 
 def view_serve():
@@ -66,6 +138,7 @@ def view_serve():
             server.stop()
         check(not (recording.folder / "report.html").exists(), "no page was written")
         wrong_options(folder)
+        told_of_damage(folder)
 
 
 run_test(view_serve)

@@ -4,7 +4,7 @@
 import type { Columns } from './columns';
 import { kUnknownProcess, type PageData } from './data';
 import type { Selection } from './filter';
-import { circleOf, pointAt, type Circle } from './graph_circle';
+import { circleOf, pointAt, type Circle, type Ring } from './graph_circle';
 
 export const kEdgesBy = ['transport', 'operation', 'pair'] as const;
 export type EdgesBy = (typeof kEdgesBy)[number];
@@ -75,6 +75,8 @@ export interface GraphLayout {
   readonly closed: ReadonlySet<string>;
   /** Hosts lie around it, and its middle is at 0, 0; null: they lie in rows. */
   readonly circle: Circle | null;
+  /** Of hosts whose many parts lie on one ring. */
+  readonly rings: ReadonlyMap<string, Ring>;
   /** The node that stands for a part of a host. */
   nodeOf(member: string, host: string | null): string;
   /** Of a node that stands for a host. */
@@ -83,6 +85,10 @@ export interface GraphLayout {
 
 const kNodeRoom = 46;
 const kHostRoom = 70;
+/** More take several rings, one in the other. */
+const kMostOnRing = 64;
+/** The edges of fewer are told apart as straight lines. */
+const kFewOnRing = 16;
 const kUnknownNode = 'unknown';
 export const hostNode = (host: string) => `host ${host}`;
 export const processNode = (process: number) =>
@@ -95,12 +101,12 @@ export function ringPlaces(count: number, nodeRoom = kNodeRoom, turn = 0): { x: 
   // One ring as long as chords between its nodes can be told apart.
   for (let left = count, radius = 0; left > 0; radius += nodeRoom) {
     if (radius === 0) {
-      const rings = count <= 64 ? 1 : Math.ceil(Math.sqrt(count / 64) * 2);
+      const rings = count <= kMostOnRing ? 1 : Math.ceil(Math.sqrt(count / kMostOnRing) * 2);
       const inner = (count * nodeRoom) / (2 * Math.PI * rings);
       radius = Math.max(nodeRoom * 0.8, inner - ((rings - 1) * nodeRoom) / 2);
     }
     const room = Math.max(1, Math.floor((2 * Math.PI * radius) / nodeRoom + 1e-6));
-    const here = count <= 64 ? left : Math.min(left, room);
+    const here = count <= kMostOnRing ? left : Math.min(left, room);
     for (let i = 0; i < here; ++i) {
       const angle = (2 * Math.PI * (i + turn)) / here - Math.PI / 2;
       places.push({ x: radius * Math.cos(angle), y: radius * Math.sin(angle) });
@@ -161,8 +167,11 @@ export function arrange(
   const openExtents = boxes.map((places, i) => (places.length === 0 ? 0 : Math.max(1, extents[i]!)));
   const { middles, unknown, circle } = collapsed ? aroundCircle(openExtents, hasUnknown) : inRows(extents, nodeRoom);
   const nodes: GraphNode[] = [];
+  const rings = new Map<string, Ring>();
   hosts.forEach((host, index) => {
     const { x, y } = middles[index]!;
+    const count = boxes[index]!.length;
+    if (count > kFewOnRing && count <= kMostOnRing) rings.set(host, { x, y, radius: extents[index]! / 2 });
     if (closed.has(host)) {
       const label = `${host} (${processes.get(host) ?? 0})`;
       nodes.push({ id: hostNode(host), label, kind: 'closed', index: -1, host: null, x, y, outwards: circle!.angles[index]! });
@@ -177,7 +186,7 @@ export function arrange(
   const nodeOf = (member: string, host: string | null) =>
     host !== null && closed.has(host) ? hostNode(host) : member;
   const hostOf = (node: string) => node.slice(hostNode('').length);
-  return { nodes, hosts, closed, circle, nodeOf, hostOf };
+  return { nodes, hosts, closed, circle, rings, nodeOf, hostOf };
 }
 
 export function processMembers(data: PageData): Map<string, Member[]> {

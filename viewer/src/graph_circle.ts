@@ -1,5 +1,5 @@
 // Hosts around a circle, and the curves of edges between them, which bend towards the middle: so edges that go the same
-// way lie together, and none crosses the names outside of the circle. tests/graph_circle.test.ts holds both to their definitions.
+// way lie together, and none crosses the names outside of the circle. So do those within a host whose many parts lie on a ring. tests/graph_circle.test.ts holds both to their definitions.
 
 import type { GraphEdge, GraphLayout, GraphNode } from './graph';
 
@@ -12,6 +12,11 @@ export interface Circle {
   readonly radius: number;
   /** Of each part, clockwise from the top: from the middle of the circle outwards. */
   readonly angles: readonly number[];
+}
+
+/** A circle of its own, around this point. */
+export interface Ring extends Point {
+  readonly radius: number;
 }
 
 const kLeastRadius = 110;
@@ -61,15 +66,15 @@ function routeBy(a: Point, b: Point, bend: Point): Route {
 
 type Ends = Pick<GraphEdge, 'id' | 'source' | 'target'>;
 
-/** Of edges that pass through the circle, by id: not of those within a host. */
-export function routesOf(edges: readonly Ends[], { nodes, circle }: Pick<GraphLayout, 'nodes' | 'circle'>): Map<string, Route> {
+/** Of edges that pass through the circle, or the ring of a host, by id: not of others within a host. */
+export function routesOf(edges: readonly Ends[], layout: Pick<GraphLayout, 'nodes' | 'circle' | 'rings'>): Map<string, Route> {
+  const { nodes } = layout;
   const routes = new Map<string, Route>();
-  if (!circle) return routes;
   const placed = new Map(nodes.map((node) => [node.id, node]));
   const bundles = new Map<string, Ends[]>();
   for (const edge of edges) {
     const [a, b] = [placed.get(edge.source), placed.get(edge.target)];
-    if (!a || !b || a === b || isWithinHost(a, b)) continue;
+    if (!a || !b || a === b || !aroundBoth(a, b, layout)) continue;
     const key = [edge.source, edge.target].sort().join('\n');
     const bundle = bundles.get(key);
     if (bundle) bundle.push(edge);
@@ -78,16 +83,24 @@ export function routesOf(edges: readonly Ends[], { nodes, circle }: Pick<GraphLa
   for (const bundle of bundles.values()) {
     bundle.sort((a, b) => (a.id < b.id ? -1 : 1));
     const [first, second] = [bundle[0]!.source, bundle[0]!.target].sort().map((id) => placed.get(id)!) as [GraphNode, GraphNode];
+    const around = aroundBoth(first, second, layout)!;
     bundle.forEach(({ id, source, target }, i) => {
-      const bend = bendOf(first, second, circle.radius, i * kApart);
+      const bend = bendIn(around, first, second, i * kApart);
       routes.set(id, routeBy(placed.get(source)!, placed.get(target)!, bend));
     });
   }
   return routes;
 }
 
-function isWithinHost(a: GraphNode, b: GraphNode): boolean {
-  return a.host !== null && a.host === b.host;
+/** What the two lie on; nothing for others of one host, and of hosts in rows. */
+function aroundBoth(a: GraphNode, b: GraphNode, { circle, rings }: Pick<GraphLayout, 'circle' | 'rings'>): Ring | undefined {
+  if (a.host !== null && a.host === b.host) return rings.get(a.host);
+  return circle ? { x: 0, y: 0, radius: circle.radius } : undefined;
+}
+
+function bendIn({ x, y, radius }: Ring, a: Point, b: Point, inwards: number): Point {
+  const bend = bendOf({ x: a.x - x, y: a.y - y }, { x: b.x - x, y: b.y - y }, radius, inwards);
+  return { x: bend.x + x, y: bend.y + y };
 }
 
 const kMostCharacters = 22;

@@ -170,10 +170,10 @@ describe('the choice of a matrix', () => {
   });
 
   it('has none that says nothing of the run', () => {
-    const oneHost = pageDataOf(makeRun({ ranks: 4 }));
+    const oneHost = pageDataOf(makeRun({ ranks: 4, slabs: 64, limit: 100 }));
     for (const one of oneHost.classes) one.path.forEach((step) => (step.network = false));
     expect(matricesOf(oneHost)).toEqual(['traffic', 'waits']);
     expect(fromHash('#matrix=devices', makeChoices(oneHost), axis, oneHost).matrix).toBe('traffic');
-    expect(matricesOf(pageDataOf(makeRun({ ranks: 8 })))).toEqual(['traffic', 'waits', 'memories', 'devices']);
+    expect(matricesOf(pageDataOf(makeRun({ ranks: 8, slabs: 64, limit: 100 })))).toEqual(['traffic', 'waits', 'memories', 'devices']);
   });
 });

@@ -119,6 +119,33 @@ describe('the curves of edges', () => {
     expect(bends[0]).toBeGreaterThan(0.9);
   });
 
+  it('bend within the ring of a host of many processes, as on a circle around its middle', () => {
+    const one = layoutOf([64, 16, 65], [0, 1, 2]);
+    expect([...one.rings.keys()]).toEqual(['n0']);
+    const { x, y, radius: around } = one.rings.get('n0')!;
+    const at = new Map(one.nodes.map((node) => [node.id, node]));
+    const within = (host: string) => one.nodes.filter((node) => node.host === host).map(({ id }) => id);
+    for (const host of ['n0', 'n1', 'n2']) {
+      const [first, ...others] = within(host) as [string, ...string[]];
+      const own = others.map((target) => ({ id: `${first} > ${target}`, source: first, target }));
+      const bent = routesOf(own, one);
+      expect(bent.size).toBe(host === 'n0' ? own.length : 0);
+      for (const { id, source, target } of own) {
+        const route = bent.get(id);
+        if (!route) continue;
+        const [a, b] = [source, target].map((end) => ({ x: at.get(end)!.x - x, y: at.get(end)!.y - y })) as [Point, Point];
+        expect(length(a)).toBeCloseTo(around, 6);
+        const long = apart(a, b);
+        const bend = {
+          x: a.x + route.weight * (b.x - a.x) - (route.distance * (b.y - a.y)) / long,
+          y: a.y + route.weight * (b.y - a.y) + (route.distance * (b.x - a.x)) / long,
+        };
+        expect(apart(bend, bendOf(a, b, around, 0))).toBeLessThan(1e-6);
+        expect(length(bend)).toBeLessThanOrEqual(around);
+      }
+    }
+  });
+
   it('lie apart where several join the same two nodes, in both directions', () => {
     const [a, b] = [hostNode('n3'), hostNode('n20')];
     const between = edges.filter(({ source, target }) => [source, target].sort().join() === [a, b].sort().join());

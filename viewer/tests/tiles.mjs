@@ -177,6 +177,8 @@ async function checkDamage(tiled, made, folder) {
     ['empty', () => writeFileSync(file(3), ''), /it is cut, or was changed/],
     ['of another run', () => writeFileSync(file(3), other({ run: '<b>other' })), /it is of run <b>other, and the page is of run/],
     ['another one', () => writeFileSync(file(3), tileScript(made.tiles[4])), /it is tile 4, under another name/],
+    ['that could not be made', () => writeFileSync(file(3), 'uctraceTile({"failure":"cannot read the store /run.h5: <b>; merge again."});'),
+      /tiles\/3\.js cannot be shown: cannot read the store \/run\.h5: <b>; merge again\./],
     ['of another folder', () => writeFileSync(file(3), other({ packed: made.tiles[2].packed })), /it was not written together with the page/],
   ];
   for (const [name, damage, said] of cases) {

@@ -97,7 +97,7 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
       most === least ? 1 : Math.log(value / least) / Math.log(most / least);
     const colours = new Map([...slots[by]].map(([name, slot]) => [name, css(categoryColour(theme(), slot))]));
     const few = values.length <= kMostNumbers;
-    const many = values.length > (layout.circle ? kMostStrongInCircle : kMostStrong);
+    const many = values.length > (layout.circle || layout.rings.size > 0 ? kMostStrongInCircle : kMostStrong);
     const drawn = ({ id, source, target, name, value }: GraphEdge): DrawnEdge => {
       const part = share(value);
       return {

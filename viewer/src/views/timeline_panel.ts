@@ -64,7 +64,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   const screen: Screen = { canvas };
   const said = element('p', { id: 'timeline-said', 'data-testid': 'timeline-level' });
   const missing = makeMissingNote(context);
-  const tiles = makeTileNote(operations);
+  const tiles = makeTileNote(context);
   const laneControls = makeLaneControls(update, processes);
   const chooseVisible = () => chooseSpan(Math.ceil(range.from), Math.floor(range.to));
   const tools = makeTimelineTools({

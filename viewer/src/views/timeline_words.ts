@@ -8,7 +8,6 @@ import type { LayerDetails } from '../details';
 import { element } from '../dom';
 import { formatCount, formatDuration } from '../format';
 import type { Context, View } from '../page';
-import type { Operations } from '../singles';
 import { endOf, laneOf } from '../slabs';
 import { describeRange, type Range } from '../time_range';
 import { processLabel } from '../choices';
@@ -139,13 +138,18 @@ export function makeMissingNote({ data, axis }: Context) {
 }
 
 /** What of the visible time is being loaded, or cannot be. */
-export function makeTileNote(operations: Operations) {
+export function makeTileNote({ data, operations }: Pick<Context, 'data' | 'operations'>) {
+  // Who serves tiles makes them later than the page, which has no checksums of them then.
+  const how =
+    data.tiles?.adler32 === null
+      ? '“uctrace view --serve” makes the tiles, while it runs.'
+      : 'Write the folder again with “uctrace view --tiles”.';
   const root = element('p', { role: 'status', hidden: true, 'data-testid': 'timeline-tiles' });
   const show = () => {
     const { trouble, loading } = operations;
     root.hidden = trouble === '' && loading === '';
     root.className = trouble === '' ? '' : 'banner bad';
-    const advice = trouble === '' ? '' : 'All is in the sums and bins. Write the folder again with “uctrace view --tiles”.';
+    const advice = trouble === '' ? '' : `All is in the sums and bins. ${how}`;
     root.textContent = [trouble, advice, loading].filter(Boolean).join(' ');
   };
   return { root, show };
