@@ -1,5 +1,5 @@
-// What is said of what went wrong. Where nobody else says it, standard error does: at once and in one
-// piece, since other ranks, and the launcher, write there, too.
+// What is said of what went wrong. Where nobody else says it, standard error does: at once and in
+// one piece, since other ranks, and the launcher, write there, too.
 #pragma once
 
 #include <chrono>

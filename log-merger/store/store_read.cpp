@@ -240,7 +240,8 @@ std::shared_ptr<StoreFile> open_once(const std::filesystem::path& path) {
   if (H5Fis_hdf5(name.c_str()) <= 0) {
     refuse(path, "it is not an HDF5 file, or not a readable one", kMergeAgain);
   }
-  std::shared_ptr<StoreFile> store(new StoreFile{path, std::move(input), hdf5::open_file(name), {}});
+  std::shared_ptr<StoreFile> store(
+      new StoreFile{path, std::move(input), hdf5::open_file(name), {}});
   check_schema(store->file, path);
   return store;
 }

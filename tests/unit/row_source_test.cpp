@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "event-log/reader/error.hpp"
@@ -14,6 +16,7 @@
 #include "log-merger/store/store.hpp"
 #include "log-merger/summaries/facets.hpp"
 #include "tests/unit/sample_runs.hpp"
+#include "tests/unit/store_files.hpp"
 #include "tests/unit/stored_runs.hpp"
 #include "tests/unit/temporary_folder.hpp"
 
@@ -188,8 +191,9 @@ TEST_CASE("of a store that is changed while it is open, no row is of the other r
   save_store(run, folder / "a.h5");
   for (Message& message : run.messages) message.bytes = 6;
   save_store(run, folder / "b.h5");
-  const std::string other = test::text_of(folder / "b.h5");
-  // As it is for a store that is not quite new: clocks of files may stand still for some milliseconds.
+  const std::string other = test::bytes_of(folder / "b.h5");
+  // As it is for a store that is not quite new: clocks of files may stand still for some
+  // milliseconds.
   std::filesystem::last_write_time(folder / "a.h5", std::filesystem::file_time_type());
 
   const auto sum = [](const RowSource& source) {
