@@ -191,7 +191,7 @@ TEST_CASE("of a store that is changed while it is open, no row is of the other r
   save_store(run, folder / "a.h5");
   for (Message& message : run.messages) message.bytes = 6;
   save_store(run, folder / "b.h5");
-  const std::string other = test::bytes_of(folder / "b.h5");
+  const std::string other = bytes_of(folder / "b.h5");
   // As it is for a store that is not quite new: clocks of files may stand still for some
   // milliseconds.
   std::filesystem::last_write_time(folder / "a.h5", std::filesystem::file_time_type());
