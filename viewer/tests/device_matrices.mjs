@@ -50,7 +50,7 @@ async function checkSquareKeys(report) {
   const { page } = report;
   await report.control('matrix-canvas').focus();
   await page.keyboard.press('ArrowRight');
-  const label = await report.control('tooltip').locator('strong').textContent();
+  const label = await report.control('details-content').locator('strong').textContent();
   assert.match(label, / → /, label);
   await page.keyboard.press('Escape');
   const first = report.control('device-pairs').locator('tbody button').first();
