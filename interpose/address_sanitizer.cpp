@@ -1,18 +1,20 @@
-// A program that GCC built with -fsanitize=address ends at its start if another library comes
-// before the sanitizer's own in the list of loaded ones, as one that is preloaded does. Putting the
-// sanitizer first into LD_PRELOAD instead would run it in all that the job starts: launchers,
-// shells and commands, which it ends with an error for what they leak. Nothing that it intercepts
-// is lost by this library in front: what is defined in both (dlclose) calls the next one.
+// A program that GCC built with -fsanitize=address exits at start-up if any other library, such as
+// a preloaded one, comes before the sanitizer's in the list of loaded libraries. Putting the
+// sanitizer first into LD_PRELOAD is no way out: it would then run in everything that the job
+// starts (launchers, shells, commands) and fail these for their leaks. The sanitizer loses no
+// interception by coming second: for the function that both define (dlclose), ours calls the next
+// one.
 #include <dlfcn.h>
 
 #include <cstddef>
 
 #include "interpose/export.hpp"
 
-// The sanitizer asks for its settings by this name at its start. What a library of the program says
-// comes behind, and the user's ASAN_OPTIONS come last. A program that says it itself is asked
-// instead of this one; `uctrace check` names that. Nothing is called here that the sanitizer
-// intercepts, and nothing here is instrumented where this is itself built with it: it is not ready.
+// The sanitizer asks for its settings by this name at its start. Settings of the program's
+// libraries are appended, and the user's ASAN_OPTIONS override both. A program with this function
+// of its own is asked instead of us; `uctrace check` says so. The sanitizer is not ready when it
+// asks: so this calls nothing that it intercepts, and is not instrumented even if uctrace is built
+// with it.
 UCTRACE_EXPORT __attribute__((no_sanitize("address"), no_sanitize("undefined"))) const char*
 __asan_default_options() {
   static constinit char options[4096] = "verify_asan_link_order=0";

@@ -1,5 +1,5 @@
-// Marks a function of this library that stands in front of one of the program's libraries.
-// Everything else in the preload library is hidden.
+// Marks a function of this library that intercepts one of the program's libraries. All other
+// symbols of the preload library are hidden.
 #pragma once
 
 #define UCTRACE_EXPORT extern "C" __attribute__((visibility("default")))

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 
-// The number of this process, in a page that the kernel wipes in a fork child; 0 = has none yet.
+// The number of this process, in a page that the kernel clears in a fork child; 0 = none yet.
 using Number = std::atomic<std::uint32_t>;
 constinit Number without_page{0};
 constinit std::atomic<Number*> number{&without_page};
@@ -17,19 +17,19 @@ constinit std::atomic<std::uint32_t> last_number{0};  // inherited on purpose
 
 void wipe_in_child() { number.load(std::memory_order_relaxed)->store(0); }
 
-// Before any thread needs it: a page cannot be had in a signal handler without harm.
+// Before any thread needs it: a signal handler cannot safely map a page.
 __attribute__((constructor)) void make_page() {
   void* page =
       mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const bool has_page = page != MAP_FAILED;
   if (has_page) number.store(static_cast<Number*>(page), std::memory_order_relaxed);
-  // Kernels before 4.14 cannot wipe.
+  // Kernels before 4.14 cannot clear a page at a fork.
   if (!has_page || madvise(page, kPageBytes, MADV_WIPEONFORK) != 0) {
     pthread_atfork(nullptr, nullptr, wipe_in_child);
   }
 }
 
-// Its address is the thread's.
+// The address identifies the thread.
 thread_local constinit char here __attribute__((tls_model("initial-exec"))) = 0;
 
 }  // namespace

@@ -1,8 +1,9 @@
-// A lock that a fork child finds open. One of libc's stays held there for good if another thread of
-// the parent held it at the fork: that thread is not in the child, which then waits for ever.
+// A lock that a fork child finds open. A lock of libc stays held in the child for good if another
+// thread of the parent held it at the fork: the child does not have that thread, and waits for
+// ever.
 //
-// What such a lock guards may be half done in the child: it must be right after any of the stores
-// made under it, or be made anew by who is told that it took the lock over.
+// A fork may leave the guarded data half changed. It must be valid after each single store made
+// under the lock, or be rebuilt by the caller that is told that it took the lock over.
 #pragma once
 
 #include <atomic>
@@ -16,7 +17,7 @@ std::uint32_t process_number();
 
 class ForkLock {
  public:
-  // True: it was held by a thread of the process from which this one was forked.
+  // True: taken over from a thread of the process that this one was forked from.
   bool lock();
   void unlock() { holder_.store(0, std::memory_order_release); }
 
@@ -24,7 +25,7 @@ class ForkLock {
   std::atomic<std::uint32_t> holder_{0};  // the number of the process whose thread holds it
 };
 
-// One that the thread that holds it may take again.
+// The same, but the thread that holds it may take it again.
 class RecursiveForkLock {
  public:
   bool lock();

@@ -17,7 +17,7 @@ std::uint32_t hash_of(const char* path) {
   return hash;
 }
 
-// All that is loaded, in the loader's order, by hashes of the names it is found under.
+// All loaded objects in the loader's order, by hashes of the names that they can be found by.
 struct Loaded {
   static constexpr std::size_t kMost = 512;
 
@@ -55,7 +55,7 @@ struct Loaded {
   }
 };
 
-// What an object is linked with, breadth first, as the loader searches.
+// The libraries that an object is linked with, breadth first, as the loader searches.
 class Needed {
  public:
   explicit Needed(const Object& root) { push(loaded_.find(root)); }

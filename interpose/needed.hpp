@@ -5,9 +5,9 @@
 
 namespace uctrace::interpose {
 
-// The first that defines the symbol: `from` itself, what it needs, what that needs, and so on, in
-// the order of a search by the loader; but never this library. None if `from` is none, or if no
-// other has it. About 50 us.
+// The first object that defines the symbol, in the loader's search order: `from` itself, the
+// libraries it needs, those that they need, and so on; this library is skipped. None if `from` is
+// none or no object defines it. About 50 us.
 Object first_to_define(const char* symbol, const Object& from);
 
 }  // namespace uctrace::interpose

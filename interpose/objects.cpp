@@ -49,9 +49,9 @@ bool may_hold(const GnuHash& table, std::uint32_t hash) {
   return (word >> hash % kBits & word >> (hash >> table.bloom_shift) % kBits & 1) != 0;
 }
 
-// The types of relocations that hold a symbol's address for the object's own use: set when it is
-// loaded and never changed, or by a call. Others stand in its data, which may hold something else
-// by now.
+// The types of relocations that hold a symbol's address for the object's own use. They are set at
+// load time and never change, or are set by the first call. Other types lie in the object's data,
+// which may have been overwritten since.
 #if defined(__x86_64__)
 constexpr std::uint32_t kReference = R_X86_64_GLOB_DAT, kCall = R_X86_64_JUMP_SLOT;
 #elif defined(__aarch64__)
@@ -93,7 +93,7 @@ const ElfW(Dyn) * Object::entry(ElfW(Sxword) tag) const {
   return nullptr;
 }
 
-// The loader relocates most of these entries in place; those of the vdso it cannot write to.
+// The loader relocates most of these entries in place, but cannot write to those of the vdso.
 const void* Object::table(ElfW(Sxword) tag) const {
   const ElfW(Dyn)* found = entry(tag);
   if (found == nullptr) {
@@ -153,7 +153,7 @@ std::uint32_t Object::symbol_count() const {
   if (gnu == nullptr) {
     return 0;
   }
-  // What is not defined here stands before the first that is in the table.
+  // Symbols that are not defined here come before the first one in the table.
   return gnu->first_symbol;
 }
 
@@ -167,10 +167,10 @@ bool Object::imports(const char* name) const {
   return false;
 }
 
-// The linker makes _DYNAMIC for each library, which is seen by that library alone.
+// The linker makes a _DYNAMIC for each library that only the library itself can see.
 bool Object::is_own() const { return dynamic_ == _DYNAMIC; }
 
-// Calls visit(its type, its symbol, where it leads) for each relocation of these types until one
+// Calls visit(type, symbol, place of the address) for each relocation of these types, until a call
 // returns true.
 template <typename Visit>
 bool Object::any_relocation(ElfW(Sxword) tag, ElfW(Sxword) bytes_tag, Visit visit) const {
@@ -224,7 +224,7 @@ bool Object::has_called(const char* function) const {
   return is_bound && others_wait;
 }
 
-// Only variables are looked at: functions may be bound to this library's, which is no other copy.
+// Looks at variables only: functions may be bound to this library's, which is not another copy.
 bool Object::is_shadowed() const {
   const auto is_bound_elsewhere = [&](std::uint32_t type, const ElfW(Sym) & symbol,
                                       ElfW(Addr) bound) {
@@ -232,7 +232,7 @@ bool Object::is_shadowed() const {
         ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || bound == base_ + symbol.st_value) {
       return false;
     }
-    // A program may hold the one copy that is valid for all (a copy relocation).
+    // The program may hold the only valid copy (a copy relocation).
     const Object holder = object_of(reinterpret_cast<const void*>(bound));
     return holder && holder.entry(DT_DEBUG) == nullptr;
   };

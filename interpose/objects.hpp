@@ -1,6 +1,6 @@
-// What the loader has loaded, read from the objects' own dynamic sections. dlsym cannot be asked: a
-// patched UCX names this library as its auxiliary, so that each search through one of its scopes
-// finds this library's function before UCX's own.
+// The loaded objects, read from their dynamic sections. dlsym cannot answer this: a patched UCX
+// names this library as its auxiliary, so any search in a scope of such a UCX finds this library's
+// function before UCX's own.
 #pragma once
 
 #include <link.h>
@@ -27,23 +27,23 @@ class Object {
   // The address of a symbol that this object itself defines; nullptr if it does not. About 50 ns.
   void* find(const char* symbol) const;
 
-  // True if it refers to this symbol without defining it, as what is linked with it does. About
-  // 10 us: references stand in no index.
+  // True if it refers to this symbol without defining it, as an object linked against the symbol
+  // does. About 10 us: there is no index of references.
   bool imports(const char* name) const;
 
-  // Where its own calls of a function of others lead: into this object as long as it made none and
-  // is bound lazily. nullptr: it refers to none of this name. About 10 us.
+  // Where its calls of an external function lead. With lazy binding and no call so far, into this
+  // object itself. nullptr: it refers to no function of this name. About 10 us.
   const void* leads_to(const char* function) const;
 
-  // True if it certainly called this function of another: calls of its own are bound one by one as
-  // they are made, and this one is. False where all are bound as it is loaded. About 10 us.
+  // True if it certainly called this external function: its calls are bound lazily, and this one is
+  // bound. False if all calls are bound at load time. About 10 us.
   bool has_called(const char* function) const;
 
-  // True if symbols that it defines are bound to another object's for its own use, too: it was
-  // loaded beside another copy into a scope where that one comes first, and never runs.
+  // True if even its own uses of symbols that it defines are bound to another object. It was loaded
+  // beside another copy, into a scope where that copy comes first, and never runs.
   bool is_shadowed() const;
 
-  // Its name for others' DT_NEEDED; "" if it has none.
+  // The name by which others need it (DT_NEEDED); "" if it has none.
   const char* soname() const;
 
   // Calls visit(name) for each library that it was linked with, in order.

@@ -11,8 +11,8 @@ constinit std::atomic<bool> callers_differ{false};
 
 namespace {
 
-// Serialises appending; held for a few stores only, never while the loader is asked: it runs
-// constructors under a lock of its own, and these may call what is interposed here.
+// Serialises appending; held for a few stores only, never during a call of the loader: the loader
+// runs constructors under its own lock, and these may call functions that are interposed here.
 constinit ForkLock appending;
 
 }  // namespace
@@ -65,9 +65,9 @@ void* OriginalBase::find(const void* caller) {
   }
   void* function = Scope(caller).find_function(name_);
   if (function == nullptr) {
-    // A library that jumps from one of its functions into another one leaves the address of its own
-    // caller behind, which is this library, or a plug-in's host. What is found is opened, which
-    // keeps it, as a Scope keeps what it finds.
+    // After a tail call inside a library, the return address is that of the library's own caller:
+    // this library, or the host of a plug-in. The object that is found gets opened, so it stays
+    // loaded, as a Scope keeps its finds loaded.
     function = find_anywhere(name_);
     if (function != nullptr) open_object_at(function);
   }

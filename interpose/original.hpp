@@ -1,10 +1,10 @@
 // The function that a caller would have reached without us (scope.hpp), found once and kept. A
-// process may hold several instances of UCX; in private scopes, and where one of them was built
-// with patches/, each calling object gets its own original.
+// process may hold several instances of UCX: in private scopes, or if one was built with patches/,
+// each calling object has its own original.
 //
 // Use:   Original<decltype(&uct_ep_create)> original{"uct_ep_create"};   // constinit
 //        auto* next = original.get(__builtin_return_address(0));         // nullptr: nowhere
-// Cost: two loads after the first call; where callers are told apart, a few more.
+// Cost: two loads after the first call; a few more if callers are told apart.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ namespace uctrace::interpose {
 // that was built with patches/ is loaded.
 extern constinit std::atomic<bool> callers_differ;
 
-// Looks whether such a UCX has come. For calls that are rare and the first that a UCX makes, before
-// they look for their original: opening a memory domain, an interface, a worker.
+// Checks whether such a UCX has been loaded. For the rare calls that a UCX makes first, before they
+// look for their original: opening a memory domain, an interface, a worker.
 void look_for_patched_ucx();
 
 class OriginalBase {
@@ -61,7 +61,7 @@ class Original : public OriginalBase {
     return reinterpret_cast<Function>(find(caller));
   }
 
-  // The same without a search; nullptr: there has to be one.
+  // The same without a search; nullptr: a search is needed.
   Function get_known() const {
     void* function = for_all_.load(std::memory_order_acquire);
     return callers_differ.load(std::memory_order_relaxed) ? nullptr

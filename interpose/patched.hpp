@@ -12,13 +12,13 @@ class Patched {
 
   bool exists() const { return count_ > 0; }
 
-  // The function of the library that this caller, or a library that it needs, is linked with;
-  // nullptr if there is none, or another copy takes its place. About 50 us.
+  // The function of the library that this caller is linked with, directly or through a library that
+  // it needs; nullptr if there is none, or if another copy shadows it. About 50 us.
   void* linked_with(const void* caller) const;
 
-  // The function that who asked for it by name most likely got: that of a copy in a private scope,
-  // where it is asked for through a handle, before that of the global one. If there are several
-  // such, or two kinds, it is a guess, and undecided() names it.
+  // The most likely original for a caller that asked for the function by name: the copy in a
+  // private scope, which callers reach through a handle, before the global one. With several
+  // private copies, or copies of both kinds, this is a guess, and undecided() names the function.
   void* likely(const void* global) const;
 
  private:
@@ -28,7 +28,7 @@ class Patched {
   int count_ = 0;
 };
 
-// A function of which it could not be said whose original to call; nullptr: all is clear.
+// A function whose original had to be guessed; nullptr: there was none.
 const char* undecided();
 
 }  // namespace uctrace::interpose

@@ -62,8 +62,9 @@ void* Scope::find_function(const char* symbol) {
   if (void* linked = patched.linked_with(caller_)) {
     return linked;
   }
-  // What is linked with a library calls what the loader gave it. Anyone else got this library's
-  // function by name: most likely through a handle of the patched UCX, which alone has it there.
+  // An object linked with a library calls the function that the loader bound it to. Any other
+  // caller asked for the function by name, most likely through a handle of the patched UCX: only
+  // there does such a search find ours.
   void* global = find_in_global(symbol);
   const Object caller = object_of(caller_);
   if (global != nullptr && caller && caller.imports(symbol)) {

@@ -1,12 +1,12 @@
 // Where a caller would find the symbols of a library if this one were not there.
 //
-// A preloaded function stands in front of every other of its name. The original is the next one in
-// the global scope; where there is none, the library was loaded into a private scope (a Python
-// wheel, a plug-in), and the original is found through the calling object's own scope. No library
-// is named, so any soname and path works.
+// A preloaded function comes before all others of its name. The original is the next one in the
+// global scope; if there is none, the library was loaded into a private scope (a Python wheel, a
+// plug-in), and the original is found through the calling object's own scope. No library is named,
+// so any soname and path works.
 //
-// A UCX that was built with patches/ lets this library in front of it in private scopes as well.
-// There the original is the one of the UCX that the caller is linked with (patched.hpp).
+// A UCX that was built with patches/ lets this library come first in private scopes, too. There the
+// original is that of the UCX that the caller is linked with (patched.hpp).
 #pragma once
 
 #include <link.h>
@@ -26,7 +26,7 @@ class Scope {
   // relocation), so the search starts at the program.
   void* find_variable(const char* symbol);
 
-  // The same, but for whoever asks: nullptr if only the caller's own scope has it.
+  // The same for any caller: nullptr if only the caller's own scope has it.
   static void* find_in_global(const char* symbol);
 
  private:
@@ -36,8 +36,8 @@ class Scope {
   void* own_ = nullptr;  // handle of the caller's object; stays open, which pins it and its library
 };
 
-// The address of a symbol in the first loaded object that defines it itself, in whatever scope; but
-// never in this library. nullptr: none does. About 50 us.
+// The address of a symbol in the first loaded object that defines it, in any scope, except this
+// library. nullptr: no object defines it. About 50 us.
 void* find_anywhere(const char* symbol);
 
 // The addresses at which a program or library is loaded: [begin, end). Empty: nothing is there.

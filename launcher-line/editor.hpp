@@ -18,20 +18,20 @@ struct Editor {
   const Wanted& wanted;
   const Surroundings& around;
   Edit& result;
-  // The user's LD_PRELOAD where the environment has none: set by a line that only then counts.
+  // A user's LD_PRELOAD from the line, which counts only if the environment has none.
   std::string preload_otherwise = {};
 
-  // The variables that a launcher is to pass on, LD_PRELOAD first.
+  // The variables that the launcher must pass on, LD_PRELOAD first.
   std::vector<Variable> variables() const;
-  // Of a user's own value on the line.
+  // LD_PRELOAD with ours first, for a value that the user set on the line.
   std::string preload(std::string_view of_user) const {
     return preload_list(wanted.libraries, of_user);
   }
-  // Puts an edited copy in the place of a file's text.
+  // Makes an edited copy of a file with this text, and returns its path.
   std::string copy_of(const std::string& text);
 };
 
-// Each fills result.unclear, and leaves the line alone, where the line is not understood.
+// If the line is not understood, each fills result.unclear and leaves the line alone.
 void edit_open_mpi(Editor& editor);
 void edit_hydra(Editor& editor);
 void edit_slurm(Editor& editor);
@@ -44,7 +44,7 @@ const OptionTable& slurm_options();
 inline std::string name_part(const std::string& setting) {
   return setting.substr(0, setting.find('='));
 }
-// VALUE; of "NAME" nothing.
+// "VALUE" of "NAME=VALUE"; of "NAME", nothing.
 inline std::optional<std::string> value_part(const std::string& setting) {
   const std::size_t equals = setting.find('=');
   if (equals == std::string::npos) return std::nullopt;

@@ -1,6 +1,6 @@
 // Hydra, the launcher of MPICH and Intel MPI. It passes the whole environment on, unless the line
-// or a variable restricts that; what -genv and -env set is passed on in any case, and -env comes
-// last.
+// or a variable restricts that; variables set by -genv and -env are always passed on, and -env
+// overrides -genv.
 #include <algorithm>
 
 #include "launcher-line/editor.hpp"
@@ -32,7 +32,7 @@ struct Scanned {
   std::optional<std::size_t> unknown;
 };
 
-// The options of all parts: a ":" counts behind a program only.
+// The options of all parts: a ":" begins a new part only after a program.
 Scanned options_of(const Words& words, std::size_t begin) {
   Scanned all;
   while (begin < words.size() && !all.unknown) {
@@ -61,7 +61,8 @@ bool hydra_may_restrict(const Words& words) {
   });
 }
 
-// Puts ours in front of the LD_PRELOAD that the line itself sets; names what it sets for all.
+// Puts our libraries first in any LD_PRELOAD that the line sets; returns the names of what it sets
+// for all parts.
 void edit_settings(Line& line, const Scanned& scanned, const Editor& editor,
                    std::vector<std::string>& named) {
   for (const FoundOption& option : scanned.options) {
@@ -78,7 +79,7 @@ void edit_settings(Line& line, const Scanned& scanned, const Editor& editor,
   }
 }
 
-// A file with one part a line. True: it restricts the environment.
+// A file with one part per line. True: it restricts the environment.
 bool edit_config_file(Editor& editor, const FoundOption& option) {
   const std::string name = value_of(editor.line, option);
   const std::optional<std::string> text = editor.around.file(name);

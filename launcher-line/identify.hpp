@@ -11,14 +11,14 @@
 namespace uctrace::launcher {
 
 struct Programs {
-  // The file that would be run, with every link followed; empty if there is none.
+  // The file that would run, with all links resolved; empty if there is none.
   std::function<std::string(const std::string& name)> resolved;
-  // What `NAME --version` prints; empty if it does not end in time.
+  // The output of `NAME --version`; empty if that does not end in time.
   std::function<std::string(const std::string& name)> version;
 };
 
-// By the name, else by the name of the file behind it, and only for a name that several
-// implementations share by asking the program itself.
+// By the name, else by the name of the file that it resolves to. Only if several implementations
+// share the name is the program itself asked.
 Kind identify(const std::string& program, const Programs& programs);
 
 // The options of a launcher; none for Kind::none.

@@ -1,5 +1,5 @@
-// A command line under edit: what the user typed keeps its positions while words are replaced and
-// inserted, so that no edit can lose or move an argument.
+// A command line under edit. The user's words keep their positions while words are replaced and
+// inserted, so no edit can lose or move an argument.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class Line {
   const std::string& operator[](std::size_t at) const { return words_[at]; }
 
   void replace(std::size_t at, std::string word) { replaced_[at] = std::move(word); }
-  // In front of word `at` (size() = at the end), behind what was inserted there before.
+  // Before word `at` (size() = at the end), after earlier insertions there.
   void insert(std::size_t at, const Words& words) {
     Words& here = inserted_[at];
     here.insert(here.end(), words.begin(), words.end());

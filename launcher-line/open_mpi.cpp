@@ -1,7 +1,7 @@
-// Open MPI 3 to 6. To other hosts it passes OMPI_* alone and what `-x NAME[=VALUE]` names, for each
-// part of a line between ":" anew. A line that has the parameter mca_base_env_list must not have
-// -x, so there the variables go into that list. Both may come from the environment or a --tune
-// file.
+// Open MPI 3 to 6. To other hosts it passes only OMPI_* and the variables named by `-x
+// NAME[=VALUE]`, separately for each part of a line between ":". A line with the parameter
+// mca_base_env_list must not have -x, so the variables then go into that list. Both may come from
+// the environment or a --tune file.
 #include <algorithm>
 
 #include "launcher-line/editor.hpp"
@@ -46,7 +46,7 @@ struct Part {
   OptionScan scan;
 };
 
-// What is left of a line is of one kind only: an option that is not known makes all unclear.
+// One unknown option makes the whole line unclear.
 std::vector<Part> parts_of(const Line& line, std::size_t begin, std::string& unclear) {
   std::vector<Part> parts;
   while (begin <= line.size() && unclear.empty()) {
@@ -70,12 +70,13 @@ bool is_list_parameter(const Line& line, const FoundOption& option) {
          line[option.value_word] == kListParameter;
 }
 
-// "-x A=1 -x B" with user settings of variables that Open MPI is told to pass on.
+// The "-x A=1 -x B" of a line, with the user's settings of variables that Open MPI must pass on.
 class PassedOn {
  public:
   explicit PassedOn(const Editor& editor) : editor_(editor) {}
 
-  // Edits the user's own -x LD_PRELOAD=..., and says which variables the part still lacks.
+  // Edits the user's own -x LD_PRELOAD=... and returns options for the variables that the part
+  // lacks.
   Words missing_options(const Part& part, Line& line, bool by_name) const;
 
  private:
@@ -115,7 +116,7 @@ std::string edited_list(const std::string& list, const Editor& editor) {
   }
   for (const Variable& variable : editor.variables()) {
     if (std::find(named.begin(), named.end(), variable.name) != named.end()) continue;
-    // A value with the list's own separator is taken from the environment, where it stands too.
+    // A value that contains the list's separator is named only: the environment has it, too.
     const bool fits = variable.value.find(';') == std::string::npos;
     settings.push_back(fits ? variable.name + "=" + variable.value : variable.name);
   }
@@ -180,8 +181,8 @@ void edit_app_file(Editor& editor, const std::vector<Part>& parts, const FoundOp
 
 // --- --tune files -----------------------------------------------------------------------------
 
-// The values that tune files give LD_PRELOAD: an -x on the line has the last word over them.
-// False: a file is not understood, or has the list.
+// The values that tune files give LD_PRELOAD; an -x on the line overrides them. False: a file is
+// not understood, or has the list.
 bool read_tune_files(const Editor& editor, const std::vector<Part>& parts, std::string& preload) {
   std::vector<std::string> names;
   for (const Part& part : parts) {
@@ -230,7 +231,7 @@ void edit_open_mpi(Editor& editor) {
     unclear = "a --tune file cannot be read, or sets mca_base_env_list";
     return;
   }
-  // The list is one for all parts: the first part's, or the one of --gmca.
+  // All parts share one list: the first part's, or that of --gmca.
   for (const Part& part : parts) {
     for (const FoundOption& option : part.scan.options) {
       if (!is_list_parameter(line, option)) continue;

@@ -107,7 +107,7 @@ bool Scanner::take_cluster() {
   return false;
 }
 
-// `value_offset`: where in the word itself its argument stands, 0 = not in it.
+// `value_offset`: where the argument begins in the word itself, 0 = not in it.
 bool Scanner::take(const Known& option, std::size_t value_offset) {
   FoundOption found{.name = option.name, .word = at_};
   if (value_offset != 0) {

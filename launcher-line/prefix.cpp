@@ -12,7 +12,7 @@ namespace {
 struct PrefixCommand {
   std::string_view name;
   OptionTable options;
-  std::size_t operands = 0;  // words of its own behind the options
+  std::size_t operands = 0;  // words of its own after the options
 };
 
 constexpr PrefixCommand kPrefixCommands[] = {
@@ -90,7 +90,8 @@ Prefix find_prefix(const Words& words) {
 
 namespace {
 
-// Whether `env` leaves the variable as it came; else its word, or nothing if it removes it.
+// Whether `env` leaves the variable alone; else the word that sets it, or nothing if `env` removes
+// it.
 bool passes_on(const EnvCommand& env, const std::string& name, std::optional<std::size_t>& word) {
   word.reset();
   for (const auto& [assigned, at] : env.assigned) {

@@ -1,4 +1,4 @@
-// Commands that stand in front of a launcher and become it: env, time, nice, numactl, timeout, ...
+// Commands before a launcher that become it: env, time, nice, numactl, timeout, ...
 #pragma once
 
 #include <functional>
@@ -10,12 +10,13 @@
 
 namespace uctrace::launcher {
 
-// One `env` in front of the launcher, and what it does to the environment.
+// One `env` before the launcher, and what it does to the environment.
 struct EnvCommand {
   bool is_empty = false;                                      // -i: starts with nothing
   std::vector<std::string> unset;                             // -u
   std::vector<std::pair<std::string, std::size_t>> assigned;  // name, word
-  std::size_t command = 0;                                    // where what it runs begins
+  std::size_t command = 0;                                    // where the command that it runs
+                                                              // begins
 };
 
 struct Prefix {
@@ -23,7 +24,7 @@ struct Prefix {
   std::vector<EnvCommand> env;
 };
 
-// Stops in front of whatever it does not know for sure.
+// Stops before the first word that it does not know for sure.
 Prefix find_prefix(const Words& words);
 
 struct Variable {
@@ -32,8 +33,8 @@ struct Variable {
 
 using Lookup = std::function<std::optional<std::string>(const std::string&)>;
 
-// The environment that a launcher behind these prefixes gets. Setting a variable edits the line
-// where an `env` in it decides on that variable, and else is left to the caller.
+// The environment of a launcher after these prefixes. If an `env` on the line decides about a
+// variable, setting it edits the line; else the caller has to set it.
 class Environment {
  public:
   Environment(Line& line, const Prefix& prefix, const Lookup& around)
@@ -41,7 +42,7 @@ class Environment {
 
   std::optional<std::string> get(const std::string& name) const;
   void set(const std::string& name, const std::string& value);
-  // What the caller is to set for the line as a whole.
+  // The variables that the caller has to set for the whole line.
   const std::vector<Variable>& changes() const { return changes_; }
 
  private:

@@ -1,6 +1,6 @@
 // srun passes the whole environment on, unless --export, or else SLURM_EXPORT_ENV, says otherwise:
-// NONE or NIL for nothing at all, or a list of NAME and NAME=VALUE. A list with ALL in it adds to
-// the environment only what that lacks. Each part of a heterogeneous line has its own --export.
+// NONE or NIL for nothing at all, or a list of NAME and NAME=VALUE. A list with ALL adds to the
+// environment only variables that it lacks. Each part of a heterogeneous line has its own --export.
 #include <strings.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ bool is_word(const std::string& text, const char* word) {
 }
 
 // An --export list with ours in it; the same text if it passes ours on already. `otherwise` becomes
-// the LD_PRELOAD that it adds to an environment without one.
+// the LD_PRELOAD that the list adds to an environment without one.
 std::string edited_export(const std::string& list, const Editor& editor, std::string& otherwise) {
   std::vector<std::string> entries = split(list, ','), kept;
   const bool has_all = std::any_of(entries.begin(), entries.end(),
@@ -60,7 +60,7 @@ std::string edited_export(const std::string& list, const Editor& editor, std::st
   if (has_all) return join(kept, ',');
   for (const Variable& variable : editor.variables()) {
     if (std::find(named.begin(), named.end(), variable.name) != named.end()) continue;
-    // A value with the list's own separator is taken from the environment, where it stands too.
+    // A value that contains the list's separator is named only: the environment has it, too.
     const bool fits = variable.value.find(',') == std::string::npos;
     kept.push_back(fits ? variable.name + "=" + variable.value : variable.name);
   }

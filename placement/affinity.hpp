@@ -1,5 +1,4 @@
-// How much ranks have to do with each other: a symmetric matrix of weights, of which only what is
-// not zero is kept.
+// How much traffic ranks share: a symmetric matrix of weights that keeps only non-zero entries.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@ struct Tie {
   std::uint64_t weight = 0;
 };
 
-// Of a list of ties, each told once or more, in any order.
+// From a list of ties in any order; a tie may occur several times.
 struct Pair {
   RankNumber a = 0, b = 0;
   std::uint64_t weight = 0;
@@ -24,8 +23,8 @@ struct Pair {
 
 class Affinity {
  public:
-  // Pairs of a rank with itself, and such of no weight, are left out; those of the same two ranks
-  // are added up, whichever comes first. Sums stop at 2^64 - 1.
+  // Leaves out pairs of a rank with itself and pairs without weight. Weights of the same two ranks
+  // are added up, in whichever order they are named. Sums stop at 2^64 - 1.
   Affinity(std::size_t ranks, std::vector<Pair> pairs);
 
   std::size_t ranks() const { return first_.size() - 1; }

@@ -7,7 +7,7 @@ namespace uctrace::placement {
 namespace {
 
 constexpr RankNumber kNobody = UINT32_MAX;
-// As many slots are all tried; of more, those of nodes where a rank's partners are.
+// Up to this many slots are all tried; of more, only those on the nodes of a rank's partners.
 constexpr std::size_t kFewSlots = 256;
 
 using Change = __int128;
@@ -77,7 +77,7 @@ class Descent {
     }
   }
 
-  // What the cost rises by where the rank goes to a slot, and who is there to the rank's.
+  // By how much the cost rises if the rank and the occupant of the slot change places.
   Change change_by(RankNumber rank, std::uint32_t slot) {
     const RankNumber other = who_[slot];
     Change change = of_going(rank, slot, other);
@@ -85,7 +85,7 @@ class Descent {
     return change;
   }
 
-  // The tie of the two themselves stays as it is.
+  // The tie between these two stays the same.
   Change of_going(RankNumber rank, std::uint32_t slot, RankNumber but) {
     Change change = 0;
     for (const Tie& tie : affinity_.of(rank)) {

@@ -1,5 +1,5 @@
-// A placement made better step by step: a rank changes places with another one, or goes to a slot
-// that is free, as long as that lowers the cost.
+// Improves a placement step by step: a rank changes places with another one, or moves to a free
+// slot, as long as that lowers the cost.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace uctrace::placement {
 
-// How many ties may be looked at, so that a dense matrix of many ranks ends: a second or so.
+// How many ties are looked at, at most: about a second, so that a dense matrix of many ranks ends.
 inline constexpr std::uint64_t kMostSteps = 200'000'000;
 
-// Never worse than `placement`. The same for the same input.
+// Never worse than `placement`. Deterministic.
 Placement improved(const Affinity& affinity, const Machine& machine, Placement placement,
                    std::uint64_t most_steps = kMostSteps);
 

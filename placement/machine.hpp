@@ -1,4 +1,4 @@
-// Where ranks may be: slots, each a core of a package of a node, and what it costs to be apart.
+// Where ranks can run: slots, each a core in a package of a node, and the cost of distance.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace uctrace::placement {
 
-// What a unit of weight costs between two slots, by the outermost thing in which they differ.
+// The cost of a unit of weight between two slots, by the outermost level at which they differ.
 struct LevelCosts {
   std::uint32_t node = 100, package = 10, core = 1;
 };
@@ -36,17 +36,18 @@ struct Machine {
 // The slot of each rank. No slot has two.
 using Placement = std::vector<std::uint32_t>;
 
-// Weights times costs may be beyond 64 bits.
+// Weights times costs may exceed 64 bits.
 using Cost = unsigned __int128;
 
-// What a placement comes to: its cost, and the weight by the level that it crosses.
+// The result of a placement: its cost, and the weight that crosses each level.
 struct Outcome {
   Cost cost = 0;
   std::uint64_t between_nodes = 0, between_packages = 0, inside = 0;
 };
 Outcome outcome_of(const Affinity& affinity, const Machine& machine, const Placement& placement);
 
-// Slot by slot, and one rank to each node in turn. There must be as many slots as ranks.
+// Packed: slot by slot. Cyclic: one rank to each node in turn. There must be as many slots as
+// ranks.
 Placement packed(const Machine& machine, std::size_t ranks);
 Placement cyclic(const Machine& machine, std::size_t ranks);
 

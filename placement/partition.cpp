@@ -21,8 +21,8 @@ Weights weights_of(const Affinity& affinity) {
   return weights;
 }
 
-// The rank that has most to do with one part; of those alike the lower one. What became worth more
-// is offered again, and older offers are passed over.
+// The rank with the strongest tie to one part; the lower rank if equal. A rank whose tie grew is
+// offered again, and its older offers are skipped.
 class Offers {
  public:
   void offer(std::uint64_t worth, RankNumber rank) { queue_.push({worth, ~rank}); }
@@ -41,7 +41,7 @@ class Offers {
   std::priority_queue<std::pair<std::uint64_t, RankNumber>> queue_;
 };
 
-// Ranks leave a part that has too many for one with room, where that costs least.
+// Moves ranks from overfull parts to parts with room, the cheapest move first.
 void make_fit(const Affinity& affinity, const std::vector<std::uint32_t>& room,
               std::vector<std::uint32_t>& part) {
   std::vector<std::int64_t> left(room.begin(), room.end());
@@ -71,14 +71,15 @@ void make_fit(const Affinity& affinity, const std::vector<std::uint32_t>& room,
         }
       }
     }
-    if (best_part == kNoPart) return;  // no room anywhere: not with what callers promise
+    if (best_part == kNoPart) return;  // no room anywhere: callers promise that this does not
+                                       // happen
     part[best_rank] = best_part;
     ++left[from];
     --left[best_part];
   }
 }
 
-// Slots of a machine as parts: of the whole by node, of a node by package.
+// Slots of a machine as parts: the machine by node, a node by package.
 struct Parts {
   std::vector<std::vector<std::uint32_t>> slots;
 
@@ -89,7 +90,7 @@ struct Parts {
   }
 };
 
-// Those of a part stand together.
+// The ranks of a part are adjacent.
 template <typename PartOf>
 Parts parts_of(const std::vector<std::uint32_t>& slots, PartOf part_of) {
   Parts parts;
@@ -154,7 +155,7 @@ std::vector<std::uint32_t> grow_parts(const Affinity& affinity,
                                       const std::vector<std::uint32_t>& room) {
   const std::size_t ranks = affinity.ranks();
   std::vector<std::uint32_t> part(ranks, kNoPart);
-  // Who begins a part: with most to do with anybody.
+  // The first rank of a part: the one with the strongest ties overall.
   Offers first;
   const Weights weights = weights_of(affinity);
   for (RankNumber rank = 0; rank < ranks; ++rank) first.offer(weights[rank], rank);

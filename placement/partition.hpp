@@ -1,5 +1,5 @@
-// Ranks shared among parts of given room, so that those with much to do with each other are
-// together: nodes of a machine, packages of a node.
+// Divides ranks among parts of given sizes (nodes of a machine, packages of a node) so that ranks
+// with much traffic are together.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@
 
 namespace uctrace::placement {
 
-// The part of each rank. `room`: how many each part takes, together as many as there are ranks, or
-// more. A result may be too much for a part: split_up() sees to that.
+// The part of each rank. `room`: how many ranks each part takes, in all at least the number of
+// ranks. A result may overfill a part: split_up() corrects that.
 using Partitioner = std::function<std::vector<std::uint32_t>(
     const Affinity& affinity, const std::vector<std::uint32_t>& room)>;
 
-// Fills one part after another with the rank that has most to do with those that are in it.
+// Fills one part after another, each time with the rank most tied to the ranks already in it.
 std::vector<std::uint32_t> grow_parts(const Affinity& affinity,
                                       const std::vector<std::uint32_t>& room);
 
-// Ranks to nodes, those of each node to its packages, and of each package to its cores in turn.
+// Ranks to nodes, then the ranks of a node to its packages, then those of a package to its cores in
+// turn.
 Placement split_up(const Affinity& affinity, const Machine& machine,
                    const Partitioner& partitioner);
 

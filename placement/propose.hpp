@@ -1,4 +1,4 @@
-// The placement that costs least of those that are tried.
+// The cheapest of the placements that are tried.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace uctrace::placement {
 
-// Below it a placement is not worth the trouble of changing it.
+// With less gain, a change of placement is not worth the trouble.
 inline constexpr double kLeastGain = 0.05;
 
-// What is saved of `now` by `then`, 0 to 1.
+// The part of the cost `now` that `then` saves, 0 to 1.
 double gain_of(Cost now, Cost then);
 
-// Tries the present placement, packed, cyclic, and one of each partitioner, makes each better step
-// by step, and for few ranks also some that are mixed up, always the same ones. Never worse than
-// `now`; `now` itself where nothing costs less.
+// Tries the present placement, packed, cyclic, and one of each partitioner, and for few ranks also
+// some shuffled ones, always the same. Improves each step by step. Returns `now` itself if nothing
+// costs less.
 Placement proposed(const Affinity& affinity, const Machine& machine, const Placement& now,
                    const std::vector<Partitioner>& partitioners);
 

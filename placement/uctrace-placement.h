@@ -1,8 +1,8 @@
-/* Ranks in another order, so that those that send each other much are on one node: inside a job,
- * while it runs. Needs nothing else of uctrace. Link with -luctrace-placement.
+/* Reorders the ranks of a running job so that ranks that send each other much are on one node. Needs
+ * nothing else of uctrace. Link with -luctrace-placement.
  *
- * Include mpi.h before, and uctrace_placement_reorder() is there, for any MPI and any language that
- * takes C headers. */
+ * Include mpi.h first to get uctrace_placement_reorder(), for any MPI and any language that takes C
+ * headers. */
 #ifndef UCTRACE_PLACEMENT_H
 #define UCTRACE_PLACEMENT_H
 
@@ -15,19 +15,19 @@ extern "C" {
 
 enum {
   UCTRACE_PLACEMENT_OK = 0,
-  UCTRACE_PLACEMENT_KEPT = 1,     /* the order of now is as good: less than 5 % would be gained */
+  UCTRACE_PLACEMENT_KEPT = 1,     /* the present order is kept: another one would gain less than 5 % */
   UCTRACE_PLACEMENT_INVALID = -1, /* an argument; nothing was written */
   UCTRACE_PLACEMENT_NO_MEMORY = -2
 };
 
-/* For each process the rank that it is to have in the new order.
+/* The new rank of each process.
  *
- * matrix: ranks x ranks, row by row: what the rank of the row sent to that of the column, as bytes or
- * messages. node_of_rank: a number of the node of each rank, the same one for ranks that share a node.
- * keys: `ranks` numbers, a permutation: the new rank of the process that has rank i now. Used as the
- * keys of MPI_Comm_split. gain: the part of what goes between nodes that is saved, 0 to 1; may be
- * NULL. The same on every process for the same arguments, and independent of MPI. Where it returns
- * UCTRACE_PLACEMENT_KEPT the keys are 0, 1, 2, ... */
+ * matrix: ranks x ranks, row by row: what the row's rank sent to the column's rank, in bytes or
+ * messages. node_of_rank: a number for the node of each rank; ranks on one node have the same number.
+ * keys: receives a permutation of `ranks` numbers: the new rank of the process that has rank i now, to
+ * be used as keys of MPI_Comm_split. gain: receives the part of the traffic between nodes that is
+ * saved, 0 to 1; may be NULL. Deterministic: the same arguments give the same result on every process.
+ * Does not use MPI. On UCTRACE_PLACEMENT_KEPT the keys are 0, 1, 2, ... ... */
 int uctrace_placement_keys(int ranks, const uint64_t *matrix, const int *node_of_rank, int *keys,
                            double *gain);
 
@@ -36,12 +36,12 @@ int uctrace_placement_keys(int ranks, const uint64_t *matrix, const int *node_of
 #endif
 
 #ifdef MPI_VERSION
-/* Collective over `comm`. node: a number of the node of this process, the same one for processes that
- * share a node. row: what this rank sent to each rank of `comm`, since whenever. reordered: a new
- * communicator of the same processes, to be freed by MPI_Comm_free(): its rank r is where the work of
- * rank r of `comm` belongs, with its data. Returns the same on every rank: as above;
- * UCTRACE_PLACEMENT_INVALID also where MPI failed. Rank 0 holds the whole matrix: 8 bytes for each
- * pair. */
+/* Collective over `comm`. node: a number for the node of this process, the same for processes on one
+ * node. row: what this rank sent to each rank of `comm`, since any time. reordered: receives a new
+ * communicator of the same processes, to be freed with MPI_Comm_free(). Its rank r should do the work
+ * of rank r of `comm` and have its data. Returns the same on every rank: as above;
+ * UCTRACE_PLACEMENT_INVALID also if MPI failed. Rank 0 holds the whole matrix: 8 bytes for each pair.
+ * */
 static inline int uctrace_placement_reorder_on(MPI_Comm comm, int node, const uint64_t *row,
                                                MPI_Comm *reordered, double *gain) {
   int rank, ranks, key = 0, result = UCTRACE_PLACEMENT_OK;
@@ -75,7 +75,7 @@ static inline int uctrace_placement_reorder_on(MPI_Comm comm, int node, const ui
   return result;
 }
 
-/* The same, where MPI says which processes share a node. */
+/* The same; MPI says which processes share a node. */
 static inline int uctrace_placement_reorder(MPI_Comm comm, const uint64_t *row, MPI_Comm *reordered,
                                             double *gain) {
   int node;

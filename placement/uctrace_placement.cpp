@@ -26,7 +26,7 @@ Present present_of(int ranks, const int* node_of_rank) {
     members[found->second].push_back(static_cast<RankNumber>(rank));
   }
   Present present;
-  present.machine.costs = {1, 0, 0};  // nothing is known of the nodes
+  present.machine.costs = {1, 0, 0};  // the inside of a node is not known
   present.placement.resize(static_cast<std::size_t>(ranks));
   for (std::uint32_t node = 0; node < members.size(); ++node) {
     std::uint32_t core = 0;
@@ -62,7 +62,7 @@ int find_keys(int ranks, const std::uint64_t* matrix, const int* node_of_rank, i
   for (int rank = 0; rank < ranks; ++rank) {
     const std::uint32_t slot = best[static_cast<std::size_t>(rank)];
     if (kept) keys[rank] = rank;
-    // The process that has this slot does the work of `rank`.
+    // The process of this slot does the work of `rank`.
     else
       keys[present.rank_at[slot]] = rank;
   }

@@ -1,5 +1,5 @@
 # Steps with a line of progress each; sourced by quickstart and run-tests, from the root of the
-# sources. A step's output goes to $step_log and is shown, its end, only if the step fails.
+# sources. A step's output goes to $step_log; its end is shown only if the step fails.
 
 # run_step TITLE COMMAND...
 run_step() {
@@ -8,7 +8,7 @@ run_step() {
   printf '%s ... ' "$title"
   { printf '\n== %s\n' "$title"; "$@"; } >>"$step_log" 2>&1 </dev/null &
   pid=$!
-  # A dot for every ten seconds: a long step is seen to be alive.
+  # A dot every ten seconds shows that a long step is alive.
   while kill -0 "$pid" 2>/dev/null; do
     sleep 0.2
     if ((SECONDS - started >= 10 * (dots + 1))); then

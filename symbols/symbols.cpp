@@ -110,7 +110,8 @@ class OpenCode {
     const int count = dwarf_getscopes(unit, here - bias, &found);
     const std::unique_ptr<Dwarf_Die, Free> scopes(found);
     if (count <= 0) return;
-    // That list goes on where an inlined function was written; this one where it was put.
+    // dwarf_getscopes() goes on to the scope where an inlined function was written; this walks to
+    // where it was inlined.
     Dwarf_Die* around = nullptr;
     const int depth = dwarf_getscopes_die(&found[0], &around);
     const std::unique_ptr<Dwarf_Die, Free> chain(around);

@@ -1,7 +1,8 @@
-// What addresses of code mean in the source: function, file and line, with inlined calls.
+// Where addresses of code are in the source: function, file and line, with inlined calls.
 //
-// The file on disk counts only if it is the one that ran, by its build id. Its debug information is
-// in it or in a separate file, by the usual rules (a link in it, /usr/lib/debug/.build-id).
+// A file on disk is used only if its build id says that it is the one that ran. The debug
+// information is in it or in a separate file, by the usual rules (a link in it,
+// /usr/lib/debug/.build-id).
 #pragma once
 
 #include <cstdint>
@@ -25,12 +26,12 @@ struct SourceFrame {
   bool inlined = false;  // into the frame that follows
 };
 
-// The frames at one address, innermost first; one without names where nothing is known.
+// The frames at one address, innermost first; a single one without names if nothing is known.
 using SourceFrames = std::vector<SourceFrame>;
 
 struct Resolved {
   std::vector<SourceFrames> at;    // for each address
-  std::optional<std::string> why;  // nothing could be known
+  std::optional<std::string> why;  // why nothing is known
 };
 
 // `addresses` are those of the file. Debug information is read for this call alone.

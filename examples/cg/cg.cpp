@@ -202,7 +202,7 @@ int main(int argc, char** argv) {
     if (!options.help) run(options, MPI_COMM_WORLD);
     if (options.help && rank == 0) std::fputs(kUsage, stdout);
   } catch (const std::exception& error) {
-    // All ranks read the same input, so all come here for the same reason, and one tells it.
+    // All ranks read the same input and fail for the same reason: one reports it.
     if (rank == 0) std::fprintf(stderr, "cg: %s\n", error.what());
     MPI_Finalize();
     return 1;

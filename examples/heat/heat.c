@@ -32,7 +32,7 @@ static void usage(FILE* to) {
       to);
 }
 
-/* Returns 0, or the exit status plus 1 where the program is over. One rank says how the program is used. */
+/* Returns 0, or the exit status plus 1 if the program has to end. One rank prints the usage. */
 static int parse(int argc, char** argv, int rank, int ranks, Options* options) {
   *options = (Options){.columns = 4096, .rows = 64, .steps = 200, .substeps = 4, .burner = ranks / 2};
   const struct {

@@ -1,12 +1,12 @@
-/* A job that looks at what its ranks send each other, and reorders itself once, so that ranks that send
- * each other much are on one node.
+/* A job that measures what its ranks send each other and then reorders itself once, so that ranks that
+ * send each other much are on one node.
  *
  *   reorder [ROUNDS]
  *
- * Rank r exchanges blocks with rank r + n/2. Where ranks are packed by node all of it goes between
- * nodes, until the ranks are reordered. It prints what went between nodes before and after.
+ * Rank r exchanges blocks with rank r + n/2. If ranks are packed by node, all of this goes between
+ * nodes until the ranks are reordered. The job prints the traffic between nodes before and after.
  *
- * UCTRACE_EXAMPLE_NODES=N makes believe that N nodes share the ranks in their order, to try it on one
+ * UCTRACE_EXAMPLE_NODES=N pretends that N nodes share the ranks in their order, to try it on one
  * machine. */
 #include <mpi.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ static void exchange(struct Job *job, int rounds) {
   }
 }
 
-/* A number of the node that a process is on. */
+/* A number for the node that a process runs on. */
 static int node_of(int world_rank, int ranks) {
   const char *nodes = getenv("UCTRACE_EXAMPLE_NODES");
   if (nodes != NULL && atoi(nodes) > 0) return (int)((int64_t)world_rank * atoi(nodes) / ranks);
