@@ -15,8 +15,7 @@ constinit std::uint64_t caller_pages[kCallerPages]{};
 
 namespace {
 
-// Pages that would lie in one place lie in several; the stride has no factor in common with their
-// number.
+// Pages with the same first place use further ones; the stride is coprime to the number of places.
 constexpr std::size_t kTries = 4, kStride = 251;
 
 std::uint64_t& place_of(std::uint64_t page, std::size_t attempt) {
@@ -28,7 +27,7 @@ void store(std::uint64_t& place, std::uint64_t page) {
   __atomic_store_n(&place, page, __ATOMIC_SEQ_CST);
 }
 
-// The first free one, else the one where it is looked for first. nullptr: it is known.
+// The first free place, else the page's first place. nullptr: the page is known.
 std::uint64_t* find_room(std::uint64_t page) {
   std::uint64_t* room = nullptr;
   for (std::size_t attempt = 0; attempt < kTries; ++attempt) {
@@ -40,8 +39,8 @@ std::uint64_t* find_room(std::uint64_t page) {
   return room != nullptr ? room : &place_of(page, 0);
 }
 
-// What is unloaded meanwhile is not noted, whatever the order in which the two threads go on:
-// either this one sees the other in dlclose(), or that one clears what this one has stored.
+// Code that is unloaded meanwhile is not noted, in whatever order the two threads go on: either
+// this one sees the other in dlclose(), or the other clears what this one stored.
 void note(std::uint64_t& place, std::uint64_t page, std::uint32_t generation) {
   if (is_unloading()) return;
   store(place, page);
@@ -63,7 +62,7 @@ namespace detail {
 }
 }  // namespace detail
 
-// At the end of a process once for each library: what is clear already costs no store.
+// Called once for each library when a process ends: clear places cost no store.
 void forget_callers() {
   for (std::uint64_t& page : detail::caller_pages) {
     if (load(page) != 0) store(page, 0);

@@ -1,5 +1,5 @@
 // A reader of .eh_frame, as far as FrameRule needs it. The tables are those of loaded code, which
-// the program itself relies on for exceptions; whatever is not understood makes a rule `unknown`.
+// the program itself relies on for exceptions; a rule that is not understood is `unknown`.
 #include "call-stacks/frame_rule.hpp"
 
 #include <cstddef>
@@ -72,7 +72,8 @@ class Bytes {
     at_ += length < left ? length : left;
     return {from, at_};
   }
-  // A pointer in the encoding of the tables; only its size matters here. False: an unknown one.
+  // A pointer in the encoding of the tables; only its size matters here. False: an unknown
+  // encoding.
   bool skip_encoded(unsigned char encoding) {
     switch (encoding & 0x0f) {
       case 0x00:  // a whole word
@@ -98,7 +99,7 @@ class Bytes {
   const unsigned char* end_;
 };
 
-// What the entries of a piece of code have in common (CIE).
+// The part that entries share (CIE).
 struct Common {
   std::uint64_t code_alignment = 1;
   std::int64_t data_alignment = 1;
@@ -156,7 +157,7 @@ class RuleMachine {
   RuleMachine(const Common& common, std::uintptr_t begin, std::uintptr_t pc)
       : common_(common), location_(begin), pc_(pc) {}
 
-  // False: some of it is not understood.
+  // False: an instruction is not understood.
   bool follow(Bytes bytes) {
     while (!bytes.empty() && location_ <= pc_) {
       if (!step(bytes)) return false;
@@ -285,8 +286,8 @@ class RuleMachine {
                                         : FrameRule::Base::unknown;
   }
 
-  // Code that aligns its stack keeps where the frame ends in a word of its own:
-  // `DW_OP_breg<frame pointer> offset; DW_OP_deref`.
+  // Code that aligns its stack keeps the end of its frame in a separate word: `DW_OP_breg<frame
+  // pointer> offset; DW_OP_deref`.
   void set_base_expression(Bytes block) {
     rule_.base = FrameRule::Base::unknown;
     if (block.fixed<unsigned char>() != 0x70 + kFramePointer) return;

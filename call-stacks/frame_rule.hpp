@@ -1,9 +1,9 @@
-// What the unwind tables of the code at an address say of its frame: where the frame ends, and
-// where the caller's return address and frame pointer lie.
+// What the unwind tables say about the frame of the code at an address: where the frame ends, and
+// where the caller's return address and frame pointer are saved.
 //
-// The unwinder applies these rules; the memo needs the rules themselves. Only they tell on which
-// registers a frame rests, hence which slots of the stack have to be as they were for it to lie
-// where it lay (memo.hpp).
+// The unwinder applies these rules; the memo needs the rules themselves. Only they tell which
+// registers a frame depends on, and so which words of the stack must be unchanged for the frame to
+// be in the same place again (memo.hpp).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 namespace uctrace::stacks {
 
 struct FrameRule {
-  // What the end of the frame (the canonical frame address) is counted from.
+  // The base from which the end of the frame (the canonical frame address) is counted.
   enum class Base : std::uint8_t {
     unknown,        // something else: such a stack is not remembered
     none,           // the code has no unwind tables
@@ -20,7 +20,7 @@ struct FrameRule {
     frame_pointer,  // end = frame pointer + offset
     stored,         // end = word at frame pointer + offset: code that aligns its stack
   };
-  // Where the frame pointer of the caller was put.
+  // Where the caller's frame pointer was saved.
   enum class Saved : std::uint8_t { no, at_end, at_frame_pointer };
 
   Base base = Base::none;

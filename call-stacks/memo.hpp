@@ -1,21 +1,21 @@
 // Remembers call stacks of one thread, so that a stack that comes again costs no unwinding.
 //
-// A remembered stack holds at which addresses the words lie that decided it, and their values: the
-// return address of every frame, and where a frame's end rests on the frame pointer, where that was
-// saved. If all of these words are still there, an unwinder would take the same steps: it begins in
-// the same code at the same place of the stack (these are the key), and from one frame to the next
-// it reads nothing but the tables of the code at the return address, and these words. By the same
-// argument each word may be read: as long as the ones before it hold, its frame is there. The
-// tables change only when code is unloaded: then all is forgotten.
+// A remembered stack keeps the words that decided it, each as address and value: the return address
+// of every frame and, if a frame's end depends on the frame pointer, the saved frame pointer. If
+// all of these words are unchanged, an unwinder would take the same steps. It begins in the same
+// code at the same place of the stack (these are the key), and from frame to frame it reads nothing
+// but these words and the tables of the code at the return address. By the same argument each word
+// is safe to read: if the words before it are unchanged, its frame exists. The tables change only
+// when code is unloaded: then everything is forgotten.
 //
-// Stacks with the same key that differ in a word are told apart by that word: the place of the next
-// one follows from the value at which the comparison with the last one failed. So any number of
-// call sites in one function, or of ways to it, are remembered side by side. A place that a stack
-// of another frame has is passed by, too: two stacks that a program takes again and again must not
-// drive each other out each time.
+// Stacks with the same key are told apart by the first word that differs: the value at which the
+// comparison with one stack failed gives the place of the next one to compare. So any number of
+// call sites in a function, or of paths to it, are remembered side by side. A place that belongs to
+// a stack of another frame is skipped, too: two stacks that a program takes in turn must not evict
+// each other each time.
 //
-// Cost: one load and one compare a word, about 1 ns each, for each stack that is looked at: of a
-// repeated stack that is one or two.
+// Cost: one load and one compare a word, about 1 ns each, for each stack that is compared: one or
+// two for a repeated stack.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ class Memo {
  public:
   struct Found {
     std::uint32_t stack;  // 0: none
-    std::size_t place;    // where it is, else where it may be remembered
+    std::size_t place;    // its place, else the place to remember it
   };
 
   // The stack that begins in the frame at `frame`, which returns to `caller`.
@@ -55,8 +55,8 @@ class Memo {
     }
   }
 
-  // The checks in the order in which an unwinder reads the words. Too many of them, and all that is
-  // remembered makes room.
+  // The checks in the order in which an unwinder reads the words. If they do not fit, everything
+  // remembered is dropped.
   void remember(std::size_t place, const std::uintptr_t* frame, const Check* checks,
                 std::size_t count, std::uint32_t stack) {
     if (count > kChecks) return;

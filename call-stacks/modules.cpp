@@ -27,8 +27,8 @@ struct BuildId {
   std::size_t size = 0;
 };
 
-// The loaded modules that were written already, by a hash of all that the record says. Those beyond
-// the room are written again each time something is loaded.
+// The loaded modules that the log has, by a hash of the whole record. Modules beyond this room are
+// written again each time something is loaded.
 struct Known {
   std::uint64_t key;
   bool seen;  // in the scan under way
@@ -36,13 +36,13 @@ struct Known {
 constexpr std::size_t kMaxKnown = 4096;
 constinit Known known[kMaxKnown]{};
 constinit std::size_t known_count = 0;
-// By the numbers of logs: in that of a fork child all modules are new, and a scan that a thread of
-// its parent had begun is none of its own.
+// These hold numbers of logs: in a fork child's log all modules are new, and a scan begun by a
+// thread of the parent does not count.
 constinit std::atomic<std::uint32_t> scanning{0};
 constinit std::atomic<std::uint32_t> scanned_log{0};
-constexpr std::uint64_t kNever = ~std::uint64_t{0};           // not all found room: looked at again
+constexpr std::uint64_t kNever = ~std::uint64_t{0};           // some did not fit: scan again
 constinit std::atomic<std::uint64_t> scanned_changes{0};      // in `scanned_log`
-constinit std::atomic<unsigned long long> known_unloaded{0};  // when it was last looked
+constinit std::atomic<unsigned long long> known_unloaded{0};  // at the last check
 constinit std::atomic<std::uint32_t> generation{1};
 constinit std::atomic<std::uint32_t> unloading{0};  // threads in dlclose()
 
@@ -95,7 +95,7 @@ bool is_new(std::uint64_t key) {
   return true;
 }
 
-// What is gone may come back after another one was in its place.
+// An unloaded module may come back after another one had its place.
 void forget_unseen() {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < known_count; ++i) {
@@ -121,7 +121,7 @@ int define_module(dl_phdr_info* object, std::size_t, void* all_written) {
   log::Lane* lane = log::lane();
   const std::size_t tail = log::padded(id.size) + log::padded(path_bytes);
   auto* record = lane != nullptr ? lane->define<log::Module>(tail) : nullptr;
-  if (record == nullptr) {  // nor is there for the next: this one is as new at the next scan
+  if (record == nullptr) {  // no room: stays new for the next scan
     if (known_count != 0 && known[known_count - 1].key == key) --known_count;
     *static_cast<bool*>(all_written) = false;
     return 1;
@@ -154,7 +154,7 @@ Changes changes_of_loader() {
   return changes;
 }
 
-// Whether code was unloaded since this was last asked, also past our dlclose().
+// Whether code was unloaded since the last call, even if not through our dlclose().
 bool is_new_unloading(const Changes& now) {
   return known_unloaded.exchange(now.unloaded) != now.unloaded;
 }
@@ -177,8 +177,8 @@ bool define_new_modules() {
   const bool same_log = scanned_log.load(std::memory_order_acquire) == log_number;
   if (same_log && count == scanned_changes.load(std::memory_order_acquire)) return true;
   if (is_new_unloading(changes)) code_is_gone();
-  // Another thread that does it just now does it for this one, too: a reader looks forward from a
-  // stack where it finds nothing behind it.
+  // A scan under way on another thread serves this one, too: a reader that finds no module before a
+  // stack looks after it.
   if (scanning.exchange(log_number, std::memory_order_acq_rel) == log_number) return false;
   if (!same_log) known_count = 0;
   bool all_written = true;
@@ -238,13 +238,14 @@ Finalize* next_finalize() {
   return next;
 }
 
-// The end of a library is no time to look for it.
+// No search for the original while a library is being unloaded.
 __attribute__((constructor)) void find_next_finalize() { next_finalize(); }
 
 }  // namespace
 }  // namespace uctrace::stacks
 
-// The moment before code goes. A library that stays, as somebody else has it open, changes nothing.
+// The last moment before code is unloaded. A library that others keep open stays, and nothing
+// changes.
 UCTRACE_EXPORT int dlclose(void* handle) noexcept {
   using namespace uctrace;
   static constinit interpose::Original<int (*)(void*)> original{"dlclose"};
@@ -253,9 +254,9 @@ UCTRACE_EXPORT int dlclose(void* handle) noexcept {
   return stacks::unload(next, handle);
 }
 
-// dlclose() may go past this library: UCX replaces it in the memory of the process, and goes on to
-// the C library's where it was loaded into a scope of its own. The start-up code that a library is
-// linked with calls this when its code goes; at the end of the process, too.
+// Calls of dlclose() may bypass this library: UCX patches the function in memory, and a UCX in a
+// private scope goes on to the C library's. But the start-up code of every library calls this
+// function when the library is unloaded, and when the process ends.
 UCTRACE_EXPORT void __cxa_finalize(void* library) {
   using namespace uctrace::stacks;
   if (auto* next = next_finalize()) next(library);

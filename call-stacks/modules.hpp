@@ -1,21 +1,21 @@
-// The program and libraries whose code stacks lead through, as definitions in the log.
+// Defines in the log the program and libraries that stacks lead through.
 #pragma once
 
 #include <cstdint>
 
 namespace uctrace::stacks {
 
-// Moves on when code is unloaded: what was learnt of an address before may be of other code now.
+// Changes when code is unloaded: anything learnt about an address before may be about other code.
 std::uint32_t code_generation();
 
-// Whether code may be on its way out on another thread just now.
+// Whether another thread may be unloading code just now.
 bool is_unloading();
 
-// Writes what was loaded since the last time into the log. A few hundred ns if nothing was. False:
-// another thread is at it, or there was no room.
+// Writes modules that were loaded since the last call into the log. A few hundred ns if there are
+// none. False: another thread is doing it, or there was no room.
 bool define_new_modules();
 
-// Whether the address lies in the code of uctrace itself.
+// Whether the address is in uctrace's own code.
 bool is_own_code(std::uintptr_t address);
 
 }  // namespace uctrace::stacks

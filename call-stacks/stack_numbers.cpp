@@ -7,8 +7,8 @@
 namespace uctrace::stacks {
 namespace {
 
-// By the hash of its addresses. Two stacks with the same hash would be taken for one: of 12,000
-// stacks, as many as find room here, that is one process in 10^11.
+// Keyed by the hash of the addresses. Two stacks with the same hash count as one: with 12,000
+// stacks, as many as fit here, that happens in one process of 10^11.
 struct Entry {
   std::atomic<std::uint64_t> hash;  // 0: free
   std::atomic<std::uint32_t> number;
@@ -28,7 +28,7 @@ std::uint64_t hash_of(std::span<const std::uint64_t> addresses, std::uint64_t se
   return hash != 0 ? hash : 1;
 }
 
-// The entry of this hash, taken now if it is new; nullptr: all room is taken.
+// The entry of this hash, claimed now if it is new; nullptr: the table is full.
 Entry* entry_of(std::uint64_t hash) {
   for (std::size_t at = hash % kEntries;; at = (at + 1) % kEntries) {
     Entry& entry = entries[at];

@@ -22,23 +22,24 @@ namespace {
 
 constinit log::StackMode mode = log::StackMode::off;
 
-// Beyond kMaxStackFrames: the frames of uctrace itself, and one to see that there are more.
+// Room beyond kMaxStackFrames: for uctrace's own frames, and for one that shows that there are
+// more.
 constexpr std::size_t kMaxWalked = log::kMaxStackFrames + 16;
-// A return address a frame and, at most, a saved frame pointer and a stored end.
+// For each frame a return address and, at most, a saved frame pointer and a stored end.
 constexpr std::size_t kMaxChecks = 3 * kMaxWalked;
 
-// What a lane remembers. Threads that borrow the lane one after the other may use it: a word is
-// compared only where the ones before it say that it is part of the stack.
+// The memory of a lane. Threads that borrow the lane one after the other can share it: a word is
+// compared only if the words before it prove that it is part of the stack.
 struct LaneMemo {
   std::uint32_t log_number;
   std::uint32_t generation;
-  bool busy;  // a signal handler that interrupts here takes no stack of its own
+  bool busy;  // set: a signal handler that interrupts takes no stack
   Memo memo;
 };
 
 constinit LaneMemo* memos[log::kMaxLanes]{};
 
-// By the numbers of logs: a fork child must not wait for a thread that it does not have.
+// Holds a number of a log: a fork child must not wait for a thread that it does not have.
 constinit std::atomic<std::uint32_t> prepared_log{0};
 constinit std::atomic<std::uint32_t> preparing{0};
 constinit log::Unwinder unwinder = log::Unwinder::none;
@@ -55,8 +56,9 @@ __attribute__((constructor)) void set_up() {
   open_unwinder();
 }
 
-// Once a log, by the first thread that takes a stack. The others wait for it, but not for ever: it
-// may itself wait for the loader, while the loader runs one of them. False: it took too long.
+// Runs once per log, on the first thread that takes a stack. Other threads wait for it, but not for
+// ever: it may itself wait for the loader while the loader runs one of them. False: it took too
+// long.
 bool prepare() {
   constexpr int kPatience = 10000;
   const std::uint32_t log_number = log::log_number();
@@ -76,7 +78,7 @@ bool prepare() {
   return true;
 }
 
-// UCM patches mmap to watch the program's memory; ours is none of its business.
+// UCM patches mmap to watch the program's memory; it must not see ours.
 LaneMemo* make_memo() {
   const long at = syscall(SYS_mmap, nullptr, sizeof(LaneMemo), PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -116,15 +118,15 @@ std::uintptr_t plain(std::uintptr_t address) {
 #endif
 }
 
-// Follows the frames from the one at `at` by the rules of their code, and collects what the rules
-// read. False: a frame is not understood, or the unwinder took another way.
+// Follows the frames from `at` on by the rules of their code, and collects the words that the rules
+// read. False: a frame is not understood, or the unwinder went elsewhere.
 class Follower {
  public:
   // `own_frame_pointer` is where our frame saved its caller's.
   Follower(Walked& walked, std::uintptr_t own_frame_pointer, Checks& checks)
       : walked_(walked), saved_frame_pointer_(own_frame_pointer), checks_(checks) {}
 
-  // Cuts the frames behind one without unwind tables: what an unwinder makes of it is a guess.
+  // Cuts the frames after one without unwind tables: an unwinder only guesses these.
   bool follow(std::size_t at) {
     for (;; ++at) {
       const Frame& frame = walked_.frames[at];
@@ -179,7 +181,7 @@ class Follower {
     return lies_in(saved_frame_pointer_, frame, caller);
   }
 
-  // Only words of the frame itself are read.
+  // Only words inside the frame itself are read.
   static bool lies_in(std::uintptr_t word, const Frame& frame, const Frame& caller) {
     return word >= frame.stack_pointer && word < caller.stack_pointer && word % 8 == 0;
   }
@@ -190,7 +192,7 @@ class Follower {
   bool lost_ = false;
 };
 
-// Where take() stands: the words that its caller's frame is found by.
+// The frame of take(): the words that lead to its caller's frame.
 struct Beginning {
   const std::uintptr_t* frame;  // of take(): the caller's frame pointer, then its return address
   std::uintptr_t end;           // of that frame
@@ -202,7 +204,7 @@ std::size_t first_behind(const Walked& walked, const Beginning& beginning) {
   return at;
 }
 
-// What the log keeps: the frames from the program's on, without ours among them.
+// The frames for the log: those from the program's on, without ours.
 struct Addresses {
   std::uint64_t values[log::kMaxStackFrames];
   std::size_t count = 0;
@@ -251,7 +253,7 @@ void collect(const Walked& walked, std::size_t from, Addresses& addresses) {
   return stack;
 }
 
-// The memory of a lane, empty if what it holds is of another log or of code that is gone.
+// The memory of a lane, emptied if its content is of another log or of unloaded code.
 [[gnu::noinline, gnu::cold]] LaneMemo* renew(log::Lane& lane) {
   const int saved_errno = errno;
   LaneMemo*& place = memos[lane.index];
@@ -277,7 +279,7 @@ void collect(const Walked& walked, std::size_t from, Addresses& addresses) {
 }  // namespace
 
 std::uint32_t take(log::Lane& lane) {
-  // Also makes the compiler save the caller's frame pointer at a known place.
+  // This also makes the compiler save the caller's frame pointer at a known place.
   const auto* frame = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
   ++lane.counters().stacks_captured;
   LaneMemo* mine = memos[lane.index];

@@ -1,15 +1,16 @@
 // Call stacks of recorded events.
 //
-// A stack is taken where the event is recorded, inside uctrace's function that stands in front of
-// the library's. A repeated stack is recognised by the words that lie on it (memo.hpp); a new one
-// is unwound, gets a number and is written to the log once.
+// A stack is taken when the event is recorded, inside uctrace's function that intercepts the
+// library's. A repeated stack is recognised by its words (memo.hpp); a new one is unwound, gets a
+// number and is written to the log once.
 //
 // Laws (docs/internals.md): taking a repeated stack allocates nothing, locks nothing and calls
-// nothing. A new one is the exemption, like the questions to drivers: unwinding asks the loader. It
-// keeps errno, and is never begun while the same thread unwinds. libunwind is opened before main().
+// nothing. A new one is an exception, like the questions to drivers: unwinding asks the loader. It
+// keeps errno, and never begins while the same thread already unwinds. libunwind is opened before
+// main().
 //
-// Cost: 10 to 25 ns for a stack of 10 to 20 frames that came before; docs/stacks.md has what was
-// measured. Nothing but a load and a branch while no stacks are kept.
+// Cost: 10 to 25 ns for a repeated stack of 10 to 20 frames (measurements: docs/stacks.md). A load
+// and a branch while no stacks are kept.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +29,15 @@ inline bool wanted() { return log::wants(log::kWantStacks); }
 // The stack for an MPI call.
 inline std::uint32_t of_mpi_call(log::Lane& lane) { return wanted() ? take(lane) : 0; }
 
-// Of an operation of UCP: the program's own, outside of MPI; of MPI only with `all`.
+// The stack for a UCP operation: one of the program itself, outside MPI; with `all` also one that
+// MPI makes.
 inline std::uint32_t of_ucp_operation(log::Lane& lane) {
   if (!wanted() || lane.leaves_out()) return 0;
   const bool own = lane.info->current_call.head.type == log::RecordType::unpublished;
   return own || log::wants(log::kWantAllStacks) ? take(lane) : 0;
 }
 
-// Of an operation of UCT.
+// The stack for a UCT operation.
 inline std::uint32_t of_uct_operation(log::Lane& lane) {
   return log::wants(log::kWantAllStacks) && !lane.leaves_out() ? take(lane) : 0;
 }

@@ -26,7 +26,7 @@ _Unwind_Reason_Code collect(_Unwind_Context* context, void* argument) {
   int interrupted = 0;
   const std::uintptr_t pc = _Unwind_GetIPInfo(context, &interrupted);
   if (pc == 0 || collected.count == collected.size) return _URC_END_OF_STACK;
-  // What libgcc calls the frame's CFA is where its callee's frame ends.
+  // What libgcc calls the CFA of a frame is the end of its callee's frame.
   collected.frames[collected.count++] = {pc, _Unwind_GetCFA(context), interrupted != 0};
   return _URC_NO_REASON;
 }
@@ -82,7 +82,7 @@ std::size_t walk_by_libunwind(Frame* frames, std::size_t size) {
         libunwind.get_reg(&cursor, UNW_REG_SP, &stack_pointer) != 0) {
       break;
     }
-    // It says so of the frame that was interrupted, not of the trampoline in front of it.
+    // libunwind marks the interrupted frame, not the trampoline before it.
     frames[count++] = {pc, stack_pointer, libunwind.is_signal_frame(&cursor) > 0};
   } while (count < size && libunwind.step(&cursor) > 0);
   return count;

@@ -4,12 +4,13 @@ namespace uctrace::gpu {
 
 namespace {
 
-// Of what is mapped, registered or part of a pool nobody promises that its id is its own.
+// For memory that is mapped, registered or part of a pool, nothing guarantees that its id is
+// unique.
 bool has_own_id(DeviceMemoryKind kind) {
   return kind == DeviceMemoryKind::device || kind == DeviceMemoryKind::managed;
 }
 
-// Of what the driver does not say where it ends, this address alone is known.
+// If the driver does not tell the extent, only this address is known.
 Interval interval_of(std::uintptr_t address, const Answer& answer) {
   const bool whole = answer.bytes != 0;
   return {.begin = whole ? answer.begin : address,
@@ -48,13 +49,13 @@ MemoryId Attributor::find(std::uintptr_t address, Interval& found) {
   return ask(address, &known, found);
 }
 
-// A driver that does not answer has not said that anything is over.
+// A driver that does not answer has not said that any memory is gone.
 MemoryId Attributor::fail(int error) {
   listener().failed(error);
   return log::kUnknownMemory;
 }
 
-// Of all drivers, until one knows it. What one could not tell may be its own.
+// Asks all drivers until one knows the address. If one failed, the memory may be its own.
 Answer Attributor::query(std::uintptr_t address) const {
   Answer answer{.what = Answer::What::host};
   for (const std::atomic<const Vendor*>& place : vendors_) {
@@ -115,7 +116,7 @@ MemoryId Attributor::keep(const Interval& found, const Answer& answer) {
   return define(found, answer, kept == found.memory);
 }
 
-// Of what is not kept nobody will see the end: no other operation may take itself to be in it.
+// Nobody will see the end of memory that is not kept: no other operation may count as inside it.
 MemoryId Attributor::define(const Interval& found, const Answer& answer, bool is_kept) {
   Answer told = answer;
   if (!is_kept) told.bytes = 0;
@@ -134,7 +135,7 @@ MemoryId Attributor::define(const Interval& found, const Answer& answer, bool is
 
 std::uintptr_t Attributor::end_of(std::uintptr_t address) const {
   Interval known{};
-  // Of what has no extent this one address is known, not where it ends.
+  // Memory without an extent is known by one address only, not by its end.
   return cache_.find(address, known) && known.end - known.begin > 1 ? known.end : 0;
 }
 

@@ -1,17 +1,17 @@
-// Which memory an address is: what the drivers said of it, as long as that holds. There may be
-// drivers of several vendors; memory is one's.
+// Which memory an address belongs to: the drivers' answer, as long as it holds. There may be
+// drivers of several vendors; each piece of memory belongs to one.
 //
-// The one exemption from the laws of the record path: the driver is asked, at each use. What is
-// known is confirmed by its buffer id, which no other memory ever has; what has none, and mapped
-// memory, whose id may be that of the range it is mapped at, is asked about in full. So nothing
-// depends on being told of an end: UCX's memory hooks do not see all of them (pools, mapped memory,
-// contexts and modules that go), and of memory of the host nothing is remembered at all.
+// This is the one exception to the laws of the record path: the driver is asked at each use. Known
+// memory is confirmed by its buffer id, which no other memory ever has. Memory without an id gets a
+// full query, and so does mapped memory, whose id may be that of its address range. So nothing
+// depends on hearing about frees: UCX's memory hooks miss some (pools, mapped memory, destroyed
+// contexts, unloaded modules). About host memory nothing is remembered.
 //
-// A history of allocations (history.h) tells what is allocated, and when that ends. What it told is
-// not asked for, and known from the moment on at which it was allocated.
+// A history of allocations (history.h) reports allocations and frees. Memory that it reported is
+// known from the moment of its allocation, without asking the driver.
 //
 // Everything is safe on any thread. forget() and allocated() ask nothing and may be called inside
-// the driver's own functions, also before there is anyone to ask or tell.
+// the driver's functions, even before there is a driver or a listener.
 #pragma once
 
 #include "device-attributor/interval_cache.hpp"
@@ -22,15 +22,15 @@ namespace uctrace::gpu {
 
 using log::MemoryEnd;
 
-// Who is told of allocations, once each, and of each question to the driver. Called on the thread
-// that found it.
+// Hears of each allocation once, and of each question to the driver. Called on the thread that
+// found it.
 struct Listener {
-  // False: it could not be noted, and the next use has to tell it again.
+  // False: it could not be noted; the next use has to report it again.
   bool (*defined)(MemoryId memory, const Answer& answer);
   void (*ended)(MemoryId memory, MemoryEnd end);
   void (*failed)(int error);
   void (*asked)() = [] {};
-  // What the history told had to be given up: its end will not be known.
+  // An allocation of the history had to be dropped: its end will not be known.
   void (*gave_up_history)() = [] {};
 };
 
@@ -40,18 +40,17 @@ inline constexpr Listener kNobody{.defined = [](MemoryId, const Answer&) { retur
 
 class Attributor {
  public:
-  // Of so much memory without an extent there is a definition; of what more there is, nothing is
-  // known.
+  // How many pieces of memory without an extent are defined; about further ones nothing is known.
   static constexpr unsigned kMostWithoutExtent = 1 << 16;
 
-  // From now on the vendor's driver is asked, too. One call at a time, the first one before the
-  // first look-up; each vendor once.
+  // From now on the vendor's driver is asked, too. Call it once per vendor, from one thread at a
+  // time, the first time before any look-up.
   void use(const Vendor& vendor, const Listener& listener) {
     listener_.store(&listener, std::memory_order_release);
     vendors_[place_of(vendor.name)].store(&vendor, std::memory_order_release);
   }
 
-  // There is a driver that cannot be asked: what no other one knows is unknown from now on.
+  // A driver cannot be asked: from now on memory that no other driver knows is unknown.
   void distrust_host() { distrusts_host_.store(true, std::memory_order_relaxed); }
 
   MemoryId memory_of(std::uintptr_t address) {
@@ -59,21 +58,21 @@ class Attributor {
     return find(address, found);
   }
 
-  // The same, and in `found`, which is empty, all that is known: no kind of what is the host's, and
-  // where nobody can tell. What could not be noted has no id, but what the driver said.
+  // The same, with everything known in `found`, which must be empty: no kind for host or unknown
+  // memory. Memory that could not be noted has no id, but the driver's facts.
   MemoryId find(std::uintptr_t address, Interval& found);
 
-  // Where the memory ends that memory_of() has found at the address, 0 = that is not known.
+  // The end of the memory that memory_of() found at the address; 0 = not known.
   std::uintptr_t end_of(std::uintptr_t address) const;
 
-  // Whether what memory_of() has found at both of them is of one kind and on one device.
+  // Whether the memory that memory_of() found at both has the same kind and device.
   bool is_same_place(std::uintptr_t one, std::uintptr_t other) const;
 
-  // The history: what was allocated, where and when. kMemoryNotAsked: the table was busy; it is
-  // asked for when it is used.
+  // Adds an allocation of the history. kMemoryNotAsked: the table was busy; the driver is asked
+  // when the memory is used.
   MemoryId allocated(Interval interval);
 
-  // `use` of each allocation of the history that is there; of those that come or go meanwhile, of
+  // Calls `use` for each live allocation of the history. Of those that come or go meanwhile it sees
   // some.
   template <typename Use>
   void each_allocated(Use use) const {
@@ -83,15 +82,16 @@ class Attributor {
     }
   }
 
-  // It could not be noted: it is asked for when it is used.
+  // It could not be noted: the driver is asked when the memory is used.
   void give_up(const Interval& interval) {
     cache_.forget_one(interval, [](const Interval&) {});
   }
 
-  // Whatever was there is over. False: the table was busy for too long, and all is forgotten.
+  // All memory in the range is gone. False: the table was busy for too long, and everything is
+  // forgotten.
   bool forget(std::uintptr_t begin, std::size_t bytes);
 
-  // Nothing of what was known in the process that this one was forked from. Numbers go on.
+  // Forgets everything that the parent process knew. Numbers go on.
   void start_anew() { cache_.clear(); }
 
  private:
@@ -104,7 +104,7 @@ class Attributor {
   void end_replaced(const Interval& gone) { listener().ended(gone.memory, MemoryEnd::replaced); }
   void make_room(const Interval& gone, const Interval& for_this);
 
-  std::atomic<const Vendor*> vendors_[kVendorCount]{};  // nullptr: it has not been found
+  std::atomic<const Vendor*> vendors_[kVendorCount]{};  // nullptr: not found
   std::atomic<bool> distrusts_host_{false};
   std::atomic<const Listener*> listener_{&kNobody};
   std::atomic<MemoryId> next_{log::kFirstDeviceMemory};

@@ -1,6 +1,5 @@
-// The layer of CUDA: what cuPointerGetAttributes and the functions of virtual memory management
-// say. The prototypes are our own, so that no toolkit is needed; their numbers are part of CUDA's
-// ABI.
+// The layer of CUDA: cuPointerGetAttributes and the functions of virtual memory management. The
+// prototypes are our own, so no toolkit is needed; their numbers are part of CUDA's ABI.
 #include <string.h>
 
 #include "device-attributor/driver_functions.hpp"
@@ -144,14 +143,14 @@ bool is_of_pool(std::uintptr_t address) {
   return driver.get_attribute(&pool, kPool, address) == kSuccess && pool != nullptr;
 }
 
-// What an address was asked about of which the driver, or this part of it, knows nothing.
+// The driver, or this part of it, does not know the address.
 bool says_nothing_there(Result result) {
   return result == kInvalidValue || result == kNotFound || result == kNotSupported ||
          result == kInvalidContext;
 }
 
-// Where no memory of a driver can be: it was never initialised, or has nothing to initialise. One
-// that is being shut down may still have some.
+// The driver cannot have memory: it was never initialised, or has no device. A driver that is
+// shutting down may still have some.
 bool says_no_driver(Result result) {
   return result == kNotInitialized || result == kStubLibrary || result == kNoDevice;
 }
@@ -173,8 +172,8 @@ Result find_mapped(std::uintptr_t address, Properties& properties, bool& mapped)
   return result;
 }
 
-// The piece that is mapped at the address, and the id of what is mapped there. RANGE_* tell of the
-// whole range of addresses that was reserved, in which there may be many, of several devices.
+// The piece that is mapped at the address, and its id. RANGE_* describe the whole reserved range,
+// which may hold many pieces on several devices.
 void read_mapping(std::uintptr_t address, Answer& answer) {
   DevicePointer begin = 0;
   std::size_t bytes = 0;
@@ -213,7 +212,7 @@ Answer mapped_memory(std::uintptr_t address, const Properties& properties, std::
   return answer;
 }
 
-// Managed memory that lies on the host just now is of type HOST.
+// Managed memory that is on the host at the moment has the type HOST.
 DeviceMemoryKind kind_of(std::uintptr_t address, const Attributes& told) {
   if (told.managed != 0) return DeviceMemoryKind::managed;
   if (told.type == kTypeHost) return DeviceMemoryKind::pinned;
@@ -221,7 +220,7 @@ DeviceMemoryKind kind_of(std::uintptr_t address, const Attributes& told) {
                                                         : DeviceMemoryKind::device;
 }
 
-// Where mapped memory lies is told by its handle alone.
+// Only the handle of mapped memory tells where it is.
 Answer query(std::uintptr_t address) {
   Attributes told;
   const Result result = read_attributes(address, told);

@@ -16,17 +16,17 @@ namespace {
 using log::Lane;
 using log::RecordType;
 
-// A driver, and by ordinal the devices of it that this log has. More than a machine holds.
+// A driver, and its devices in this log, as bits by ordinal. More than a machine has.
 constexpr int kMostDevices = 64;
 struct Defined {
   std::atomic<const Vendor*> vendor;
   std::atomic<std::uint64_t> devices;
 };
 constinit Defined all_defined[kVendorCount]{};
-constinit std::atomic<bool> missing_devices{false};  // some are named that are not among these
+constinit std::atomic<bool> missing_devices{false};  // some device was named but is not defined yet
 
-// When memory was last found to be there; by its number, newer ones in place of older ones. Memory
-// that has none was there when it was first met, which the log has.
+// When memory was last seen alive, by its number; newer entries replace older ones. Memory without
+// an entry was last seen when it was defined, which the log has.
 struct Use {
   std::atomic<MemoryId> memory;
   std::atomic<std::uint64_t> tick;
@@ -40,13 +40,13 @@ std::uint64_t last_use_of(MemoryId memory) {
   return use.memory.load(std::memory_order_acquire) == memory ? tick : 0;
 }
 
-// Of a device in the log.
+// The number of a device in the log.
 std::uint16_t number_of(log::Vendor vendor, int ordinal) {
   return static_cast<std::uint16_t>(place_of(vendor) * kMostDevices +
                                     static_cast<std::size_t>(ordinal) + 1);
 }
 
-// What became of a definition. One that was lost, for lack of room, is made when it is needed next.
+// The result of a definition. A definition lost for lack of room is made again at the next need.
 enum class Made : std::uint8_t { yes, unknown, lost };
 
 void name_in_counters(std::uint16_t number, log::Vendor vendor, const log::GpuDevice& device) {
@@ -129,7 +129,7 @@ bool on_defined(MemoryId memory, const Answer& answer) {
                 device, memory);
 }
 
-// Of what was replaced nobody saw the end: it came after the memory was last found.
+// Nobody saw the end of memory that was replaced: it came after the memory was last seen.
 void on_ended(MemoryId memory, MemoryEnd end) {
   Lane* lane = log::lane();
   if (lane == nullptr) {
@@ -146,8 +146,8 @@ void on_ended(MemoryId memory, MemoryEnd end) {
   }
 }
 
-// Each of the driver's errors once in a log. What was said in the log of the process that this one
-// was forked from leaves its place free.
+// Records each of the driver's errors once per log. Entries of a parent process's log count as
+// free.
 void on_failed(int error) {
   constexpr std::size_t kMostErrors = 16;
   static constinit std::atomic<std::uint64_t>
@@ -199,7 +199,7 @@ constinit const Listener kCountingListener{
     .asked = on_asked,
     .gave_up_history = note_incomplete_history};
 
-// Inside the driver's functions, where it cannot be asked what its devices are.
+// Inside a function of the driver, which cannot be asked about its devices there.
 bool define_allocated(const Interval& allocation) {
   Lane* lane = log::lane();
   if (lane == nullptr) {

@@ -24,29 +24,29 @@ constinit Attributor attributor;
 
 namespace {
 
-// A vendor's driver, as whoever has the turn has found it.
+// A vendor's driver; only the thread that has the turn changes it.
 struct Driver {
   const Vendor* vendor;
-  std::uint64_t not_before_tick;  // then it was not there
-  // In which it is defined, 0 = none yet: a fork child begins with one of its own.
+  std::uint64_t not_before_tick;  // at this time it was not loaded
+  // The log in which it is defined, 0 = none yet: a fork child begins its own.
   std::uint32_t log_number;
   bool unusable;
 };
 constinit Driver drivers[kVendorCount]{};
 constinit std::uint64_t last_look = 0;  // when it began, 0 = none yet
-// The log that all drivers are defined in that are asked.
+// The log in which all drivers that are asked are defined.
 constinit std::atomic<std::uint32_t> defined_log{0};
 constinit std::uint32_t known_log =
-    0;  // of the process that the attributor's memory is of, 0 = none yet
+    0;  // log of the process that the attributor's knowledge is from, 0 = none yet
 
-// One thread at a time looks. By the number of its log, for a fork child must not wait for a thread
+// One thread at a time looks. Holds the number of its log: a fork child must not wait for a thread
 // that it does not have.
 constinit std::atomic<std::uint32_t> looking{0};
 
 class Turn {
  public:
-  // The others wait, but not for ever: who has the turn may wait for the loader, while the loader
-  // runs one of them.
+  // Other threads wait, but not for ever: the thread that has the turn may wait for the loader
+  // while the loader runs one of them.
   Turn() : log_number_(log::log_number()) {
     constexpr int kPatience = 10000;
     for (int i = 0; i < kPatience && !taken_; ++i) {
@@ -68,7 +68,7 @@ class Turn {
   bool taken_ = false;
 };
 
-// Whether it is the file of a library, in whose name the version may be another one, or none.
+// Whether it is the file of this library; the version in its name may differ or be missing.
 bool is_file_of(const char* soname, const char* path) {
   const char* slash = strrchr(path, '/');
   const char* ending = strstr(soname, ".so");
@@ -77,7 +77,7 @@ bool is_file_of(const char* soname, const char* path) {
   return strncmp(slash != nullptr ? slash + 1 : path, soname, length) == 0;
 }
 
-// By their places, those whose library is loaded.
+// The vendors whose library is loaded, by place.
 struct Loaded {
   bool vendors[kVendorCount];
 };
@@ -94,7 +94,7 @@ void* open_loaded(const char* soname) {
   return dlopen(soname, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
 }
 
-// It stays loaded: what it is asked with lies in it.
+// It stays loaded: the functions to ask it are in it.
 void find_driver(const Vendor& vendor, Driver& driver) {
   void* library = open_loaded(vendor.library);
   if (library == nullptr) {
@@ -112,8 +112,8 @@ void find_driver(const Vendor& vendor, Driver& driver) {
   dlclose(library);
 }
 
-// The loader is asked only for what is there: else it would look for the file, in all of its
-// folders, each time. A driver without a GPU has no memory to be asked for.
+// Only loaded libraries are opened: for others the loader would search its folders for the file
+// each time. A driver without a GPU has no memory to ask about.
 void find_drivers() {
   Loaded loaded{};
   dl_iterate_phdr(note_vendors, &loaded);
@@ -137,8 +137,8 @@ void define_library(const Vendor& vendor) {
   if (library != nullptr) dlclose(library);
 }
 
-// In the log of this process; a driver that was in its parent's may have been there from the
-// beginning. It is asked from then on. False: the log has no room.
+// Defines a driver in the log of this process; from then on it is asked. A driver from the parent's
+// log may have been loaded from the beginning. False: the log has no room.
 bool define(Driver& driver) {
   const std::uint64_t not_before = driver.log_number == 0 ? driver.not_before_tick : 0;
   if (!define_driver(*driver.vendor, not_before)) {
@@ -159,8 +159,8 @@ void forget_parent() {
   }
 }
 
-// All drivers that were found are in the log of this process, and what is known is of this process.
-// Where the log has no room for one, the next look or use tries again.
+// Defines all found drivers in the log of this process, and drops the knowledge of a parent. If the
+// log has no room, the next look or use tries again.
 void begin_log() {
   const std::uint32_t number = log::log_number();
   if (known_log != number && known_log != 0) forget_parent();
@@ -178,7 +178,7 @@ void begin_log() {
   }
 }
 
-// Of each libucm once, however often it is used.
+// Watches each libucm once, however often it is seen.
 void watch_events(const void* caller) {
   constexpr std::size_t kMostLibraries = 8;
   static constinit void* watched[kMostLibraries]{};
@@ -199,7 +199,7 @@ void watch_events(const void* caller) {
   }
 }
 
-// Until there is a driver that can be asked.
+// The layer stays off until there is a driver that can be asked.
 void leave_layer_off() {
   const bool unusable = std::any_of(std::begin(drivers), std::end(drivers),
                                     [](const Driver& driver) { return driver.unusable; });
@@ -207,7 +207,7 @@ void leave_layer_off() {
 }
 
 void look(const void* caller) {
-  const std::uint64_t begun = log::now();  // a driver that comes meanwhile may be missed
+  const std::uint64_t begun = log::now();  // a driver that is loaded meanwhile may be missed
   find_drivers();
   begin_log();
   bool any = false;
@@ -229,8 +229,8 @@ void look(const void* caller) {
   last_look = begun;
 }
 
-// True once the driver is in this log: else what is known is of the process before the fork, and is
-// forgotten first.
+// True once the driver is in this log. Until then the knowledge is that of the parent process; it
+// is dropped first.
 [[gnu::noinline, gnu::cold]] bool renew() {
   const Turn turn;
   if (!turn) {
@@ -244,7 +244,7 @@ void look(const void* caller) {
 
 }  // namespace
 
-// Also on a thread that has no lane, which cannot define what it tells.
+// Also on a thread without a lane, which cannot define what it learns.
 bool is_driver_in_log() {
   const std::uint32_t number = log::log_number();
   return number != 0 && defined_log.load(std::memory_order_acquire) == number;
@@ -314,7 +314,7 @@ void find_memory(log::Lane& lane, const void* begin, std::size_t bytes) {
   while (at < end) {
     memory_of(lane, at);
     const std::uintptr_t next = attributor.end_of(at);
-    if (next <= at) break;  // the host's, all of it
+    if (next <= at) break;  // all of the rest is host memory
     at = next;
   }
 }

@@ -1,13 +1,13 @@
-// Which memory the addresses of operations are in, for the shims. Nothing here knows a vendor.
+// Which memory the addresses of operations belong to, for the shims. Nothing here is
+// vendor-specific.
 //
-// A driver is looked for where it may have come: it is asked only if the program has it loaded, and
-// found at the next worker, interface, endpoint or mapping. From then on operations name their
-// memory (log::kWantMemory), and the log has the driver, its devices, and each allocation that was
-// met.
+// A driver is asked only if the program has loaded it. It is looked for when a worker, interface,
+// endpoint or mapping is made. From then on operations name their memory (log::kWantMemory), and
+// the log has the driver, its devices, and each allocation that was seen.
 //
-// Cost without a driver: that of log::wants(). With one: a question to it for each address, short
-// for memory that is known, in full for all other, as the host's is each time (attributor.hpp);
-// none for what a history tells.
+// Cost without a driver: that of log::wants(). With one: a question for each address
+// (attributor.hpp). It is short for known memory and a full query for other memory, such as the
+// host's each time; there is none for memory reported by a history.
 #pragma once
 
 #include <cstddef>
@@ -18,20 +18,20 @@
 
 namespace uctrace::gpu {
 
-// For slow paths; any number of times, on any thread. `caller` is who called UCX: its UCX's memory
-// events are watched.
+// For slow paths; any number of times, on any thread. `caller` called UCX: the memory events of its
+// UCX are watched.
 void look_for_drivers(const void* caller);
 
 // Whether there is a driver.
 inline bool active() { return log::wants(log::kWantMemory); }
 
-// The memory that holds the address now. Keeps errno.
+// The memory that has the address now. Keeps errno.
 log::MemoryId memory_of(log::Lane& lane, std::uintptr_t address);
 inline log::MemoryId memory_of(log::Lane& lane, const void* address) {
   return memory_of(lane, reinterpret_cast<std::uintptr_t>(address));
 }
 
-// Where data lies, for who only counts.
+// Where data lies, for counting only.
 struct DataPlace {
   enum class Kind : std::uint8_t { host, gpu, managed, unknown };
   Kind kind = Kind::unknown;
@@ -40,10 +40,10 @@ struct DataPlace {
 };
 DataPlace data_place_of(log::Lane& lane, const void* address);
 
-// Whether what was last found at both is of one kind and on one device.
+// Whether the memory last found at both has the same kind and device.
 bool is_same_place(const void* one, const void* other);
 
-// Asks for all memory in a range, piece by piece, as far as the driver tells where each ends. For
+// Asks about all memory in a range, piece by piece, as far as the driver tells the end of each. For
 // slow paths.
 void find_memory(log::Lane& lane, const void* begin, std::size_t bytes);
 

@@ -1,18 +1,18 @@
-// Functions of a driver's library, by their names. For the driver of each vendor.
+// Finds functions of a driver's library by name, for all vendors.
 #pragma once
 
 #include <dlfcn.h>
 
 namespace uctrace::gpu {
 
-// False: the library has none of this name, and `function` is nullptr.
+// False: the library has no such function, and `function` is nullptr.
 template <typename Function>
 bool find_function(void* library, const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   return function != nullptr;
 }
 
-// Finds those without which a driver cannot be asked, and tells the first that is missing.
+// Finds the functions needed to ask a driver, and tells the first that is missing.
 struct NeededFunctions {
   void* library;
   const char** missing;

@@ -36,7 +36,7 @@ constinit std::atomic<State> state{State::none};
 constinit char text[256];  // who tells, or why nobody does
 constinit std::atomic<bool> is_incomplete{false};
 constinit std::atomic<unsigned> met{0};
-// By the places of vendors: the log which has that there is no history.
+// For each vendor, by place: the log that says that there is no history.
 constinit std::atomic<std::uint32_t> missed_logs[kVendorCount]{};
 
 // The value of the fault.
@@ -59,7 +59,7 @@ void say_state() {
   }
 }
 
-// The first word counts. Times are taken from now on, which may be long before the log begins.
+// The first report counts. Times are taken from now on, maybe long before the log begins.
 void set_state(State told, const char* why) {
   State before = State::none;
   if (getenv("UCTRACE_DIR") == nullptr ||
@@ -72,8 +72,8 @@ void set_state(State told, const char* why) {
   if (is_driver_in_log()) say_state();
 }
 
-// Who comes first is seen by the other: an allocation that is kept by define_history(), or that the
-// log has the driver by whoever has just kept one.
+// Orders the two sides: either define_history() sees a kept allocation, or the thread that kept it
+// sees that the log has the driver.
 void meet() { met.fetch_add(1, std::memory_order_acq_rel); }
 
 void on_freed(std::uintptr_t begin, std::size_t bytes) {
@@ -117,7 +117,7 @@ void on_allocated(const struct uctrace_device_event& event) {
 }  // namespace
 
 void note_incomplete_history() {
-  // A thread without a lane cannot say it: another one will, at the next loss.
+  // A thread without a lane cannot record it: another one will at the next loss.
   if (log::lane() == nullptr && is_driver_in_log()) return;
   if (!is_incomplete.exchange(true, std::memory_order_relaxed) && is_driver_in_log())
     refuse(kNotAllKept, "");

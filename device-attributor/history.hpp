@@ -1,4 +1,5 @@
-// The history of allocations, as whoever sees them tells it (history.h). Private to this room.
+// The history of allocations, reported by a library that sees them (history.h). Private to this
+// room.
 #pragma once
 
 #include "device-attributor/attributor.hpp"
@@ -8,17 +9,17 @@ namespace uctrace::gpu {
 // This process's.
 extern constinit Attributor attributor;
 
-// Whether the log has the driver by now: then what is allocated is defined as it is told.
+// Whether the log has the driver yet: from then on allocations are defined when reported.
 bool is_driver_in_log();
 
-// Tells the log, once it has the driver, of all that was told before: who tells, or why nobody
-// does, and what is allocated.
+// Once the log has the driver, records all earlier reports: who reports, or why nobody does, and
+// the live allocations.
 void define_history();
 
-// Not all that is allocated, or not all that ends, is known: there was no room for it.
+// Some allocations or frees are not known: there was no room for them.
 void note_incomplete_history();
 
-// Once the vendor's driver is initialised it would have loaded what was to tell.
+// Once the driver is initialised: by then it would have loaded the reporting library.
 void note_missing_history(const Vendor& vendor);
 
 }  // namespace uctrace::gpu

@@ -1,6 +1,6 @@
-// Memory that a driver has told of, by address. Looking up locks nothing: a reader takes an entry
-// and then sees whether the table was changed meanwhile. Changes are rare, and one at a time;
-// nobody ever waits for another thread for long: what cannot be kept now is asked for again.
+// Memory known from drivers, by address. A look-up takes no lock: it reads an entry and then checks
+// whether the table changed meanwhile. Changes are rare, and one at a time. No thread waits long
+// for another: memory that cannot be kept now is asked for again.
 //
 // Cost of a look-up: a binary search, 20 ns. Constant-initialised; untouched parts cost no memory.
 #pragma once
@@ -22,12 +22,13 @@ struct Interval {
   log::DeviceMemoryKind kind = log::DeviceMemoryKind::none;
   log::Vendor vendor = log::Vendor::none;  // whose memory it is, and the device
   std::int16_t device = -1;
-  // When it was allocated, if the history told it (attributor.hpp), as it will its end; else 0.
+  // When it was allocated, if it was reported by the history (attributor.hpp), which will also
+  // report its end; else 0.
   std::uint64_t allocated_tick = 0;
 
   bool overlaps(std::uintptr_t from, std::uintptr_t to) const { return begin < to && from < end; }
   bool is_of_history() const { return allocated_tick != 0; }
-  // Whether a driver that answers both of them need not mean two allocations.
+  // Whether two answers of a driver may mean the same allocation.
   bool is_like(const Interval& other) const {
     return begin == other.begin && end == other.end && buffer_id == other.buffer_id &&
            kind == other.kind && vendor == other.vendor && device == other.device;
@@ -38,11 +39,11 @@ class IntervalCache {
  public:
   static constexpr std::size_t kMost = 4096;
 
-  // How often something is tried while the table is being changed: what can be asked for again, and
-  // what cannot.
+  // How often to try while the table is being changed: for memory that can be asked for again, and
+  // for memory that cannot.
   static constexpr int kTriesToKeep = 100, kPatience = 10000;
 
-  // The interval with the address. False: none, or the table is being changed.
+  // The interval that contains the address. False: none, or the table is being changed.
   bool find(std::uintptr_t address, Interval& found) const {
     if (stale_.load(std::memory_order_acquire)) return false;
     for (int tries = 0; tries < kPatience; ++tries) {
@@ -54,8 +55,8 @@ class IntervalCache {
     return false;
   }
 
-  // The first interval that begins at the address or later. For slow paths: waits for who changes
-  // the table.
+  // The first interval that begins at the address or later. For slow paths: waits while the table
+  // is being changed.
   bool next(std::uintptr_t address, Interval& found) const {
     for (int tries = 0; tries < kEndlessPatience; ++tries) {
       const std::uint64_t before = version_.load(std::memory_order_acquire);
@@ -69,11 +70,11 @@ class IntervalCache {
     return false;
   }
 
-  // Keeps it, in place of all that it overlaps; `ended` is called with each of those. What is there
-  // already and like it stays, and its memory is the result; else that of `interval`, as it always
-  // is of one that the history tells. A full table gives up another one, which is then asked for
-  // again. kMemoryNotAsked: it was not kept, for the table is busy. What cannot be asked for again
-  // is worth more patience.
+  // Keeps an interval in place of all that it overlaps, and calls `ended` for each of these. If an
+  // equal one is there and `interval` is not from the history, that one stays and its memory is the
+  // result; otherwise the result is the memory of `interval`. A full table drops another interval,
+  // which is then asked for again. kMemoryNotAsked: not kept, because the table is busy. Intervals
+  // of the history try longer: they cannot be asked for again.
   template <typename Ended>
   MemoryId insert(const Interval& interval, Ended ended) {
     if (!lock(interval.is_of_history() ? kPatience : kTriesToKeep)) {
@@ -95,8 +96,8 @@ class IntervalCache {
     return memory;
   }
 
-  // Forgets all that overlaps the range. False: the table was busy for too long; then all is
-  // forgotten before anything is found again.
+  // Forgets all that overlap the range. False: the table was busy for too long; everything is then
+  // forgotten before the next find.
   template <typename Ended>
   bool forget(std::uintptr_t begin, std::uintptr_t end, Ended ended) {
     if (!lock(kPatience)) {
@@ -108,7 +109,7 @@ class IntervalCache {
     return true;
   }
 
-  // Forgets this one alone, if it is still there.
+  // Forgets only this one, if it is still there.
   template <typename Ended>
   void forget_one(const Interval& interval, Ended ended) {
     if (!lock(kPatience)) {
@@ -123,7 +124,8 @@ class IntervalCache {
     unlock();
   }
 
-  // Forgets all, whoever was changing the table. For a fork child, which has no such thread.
+  // Forgets all, even if a thread was changing the table. For a fork child, which does not have
+  // that thread.
   void clear() {
     count_.store(0, std::memory_order_relaxed);
     stale_.store(false, std::memory_order_relaxed);
@@ -133,8 +135,8 @@ class IntervalCache {
  private:
   static constexpr int kEndlessPatience = 100'000'000;
 
-  // Read while it may be written, word by word. Who reads a new word also reads, after it, the
-  // version under which it was written.
+  // May be read while it is written, word by word. A reader that sees a new word will then also see
+  // the version under which it was written.
   class Entry {
    public:
     Interval load() const {
@@ -216,8 +218,8 @@ class IntervalCache {
     count_.store(count - (last - first), std::memory_order_release);
   }
 
-  // One after the other: much of what fills a table was freed long ago, and nobody told. What the
-  // history told comes last, for its times cannot be asked for.
+  // Drops intervals in turn: most of a full table was freed long ago, unnoticed. Those of the
+  // history are dropped last, because no driver knows their times.
   template <typename Ended>
   void give_one_up(Ended ended) {
     std::size_t at = next_to_go_++ % kMost;
@@ -238,7 +240,7 @@ class IntervalCache {
   std::atomic<std::uint64_t> version_{0};  // odd: being changed
   std::atomic<std::size_t> count_{0};
   std::atomic<bool> stale_{false};
-  std::size_t next_to_go_ = 0;  // by who changes the table
+  std::size_t next_to_go_ = 0;  // changed under the lock
   Entry entries_[kMost]{};
 };
 

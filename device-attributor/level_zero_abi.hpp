@@ -1,5 +1,5 @@
-// What uctrace calls of Level Zero. The prototypes are our own, so that no oneAPI is needed; their
-// numbers are part of Level Zero's ABI.
+// The part of Level Zero that uctrace calls. The prototypes are our own, so no oneAPI is needed;
+// their numbers are part of Level Zero's ABI.
 #pragma once
 
 #include <cstddef>
@@ -63,7 +63,7 @@ struct AllocationProperties {
   unsigned type = 0;  // ze_memory_type_t
   std::uint64_t id = 0, page_bytes = 0;
 };
-// The last one is told since 1.15.
+// The last one exists since 1.15.
 inline constexpr unsigned kUnknown = 0, kHost = 1, kDevice = 2, kShared = 3, kHostImported = 4;
 
 // ze_context_desc_t.

@@ -1,10 +1,10 @@
-// The layer of Level Zero: what zeMemGetAllocProperties says.
+// The layer of Level Zero: zeMemGetAllocProperties.
 //
-// Memory is asked about within a context. Any one of a driver knows the memory of all, so uctrace
-// makes one of its own, as UCX does, once the program has initialised the driver. It stays.
+// Questions about memory need a context. Each context of a driver knows the memory of all, so
+// uctrace makes its own, as UCX does, once the program has initialised the driver. It stays.
 //
-// In a fork child each function of the driver initialises it anew. So nothing is asked there until
-// the child has a log of its own, for then it uses UCX or MPI itself.
+// In a fork child any function of the driver initialises it anew. So nothing is asked there until
+// the child has its own log: it then uses UCX or MPI itself.
 #include <string.h>
 
 #include <atomic>
@@ -74,8 +74,8 @@ Result add_context(Handle of_driver) {
   return kSuccess;
 }
 
-// GPUs in the order in which they were met, and after them in the same way the tiles of which
-// memory was met: an ordinal stays that of its device.
+// GPUs in the order in which they were found, then tiles whose memory was seen, in that order: the
+// ordinal of a device never changes.
 constexpr int kMostDevices = 64;
 constinit std::atomic<Handle> devices[kMostDevices]{};
 
@@ -96,7 +96,7 @@ bool is_gpu(Handle device) {
   return driver.get_device(device, &properties) == kSuccess && properties.type == kGpu;
 }
 
-// `any`: whether there are some.
+// `any`: whether there are any.
 Result add_gpus_of(Handle of_driver, bool& any) {
   Handle found[kMostDevices];
   std::uint32_t count = kMostDevices;
@@ -115,8 +115,8 @@ Result add_gpus_of(Handle of_driver, bool& any) {
 constinit std::atomic<Result> last_look{kUninitialized};
 constinit std::atomic<unsigned> failed_looks{0};
 
-// What drivers and GPUs there are by now. The result is why not all of them can be asked. A driver
-// that does not tell its devices has no GPUs, if another one has some.
+// Finds the drivers and GPUs of this moment. An error says why not all of them can be asked. A
+// driver that does not tell its devices counts as having no GPUs, if another one has some.
 Result look_around() {
   const Drivers drivers;
   Result result = drivers.result, untold = kSuccess;
@@ -136,8 +136,8 @@ Result look_around() {
   return result;
 }
 
-// Looks where that was not done yet, or has failed: a few times, for it costs many calls. Then only
-// device_count() looks, as it always does.
+// Looks around unless that has succeeded before. After a few failures, only device_count() still
+// looks, as it always does: a look costs many calls.
 Result make_ready() {
   constexpr unsigned kMostTries = 8;
   const Result last = last_look.load(std::memory_order_acquire);
@@ -151,7 +151,7 @@ int count_devices() {
   return count;
 }
 
-// The process that all this is of: what a fork child inherits is of no use there.
+// The process that owns all this: a fork child cannot use what it inherits.
 constinit std::atomic<std::uint32_t> known_process{0};
 
 bool is_of_this_process() {
@@ -201,8 +201,7 @@ int ordinal_of(Handle device) {
   return add_device(device);
 }
 
-// Of a tile the GPU that it is of. Loaders before 1.7 cannot be asked: then the GPUs are gone
-// through.
+// The GPU of a tile. Loaders before 1.7 cannot be asked: then all GPUs are searched.
 Handle root_of(Handle device) {
   Handle root = nullptr;
   if (driver.get_root != nullptr) {
@@ -221,8 +220,7 @@ Handle root_of(Handle device) {
   return device;
 }
 
-// Without the extension for it where a GPU is on the bus is left as zero, as is how large its
-// memory is.
+// Without the extensions, the GPU's place on the bus and the size of its memory stay zero.
 void read_pci(Handle device, DeviceFacts& facts) {
   PciProperties pci{};
   if (driver.get_pci == nullptr || driver.get_pci(device, &pci) != kSuccess) return;
@@ -270,7 +268,7 @@ struct Found {
   Handle device = nullptr, context = nullptr;
 };
 
-// By the first driver that knows it.
+// Asks until a driver knows it.
 Found find_allocation(std::uintptr_t address) {
   Found found;
   found.result = make_ready();
@@ -285,8 +283,8 @@ Found find_allocation(std::uintptr_t address) {
   return found;
 }
 
-// Physical memory that is mapped at a range of addresses looks like any other, but the range has
-// an access of its own.
+// Physical memory mapped at an address range looks like any other memory, but the range has an
+// access attribute.
 bool is_mapped(Handle context, std::uintptr_t address) {
   constexpr std::uintptr_t kPageBytes = 4096;
   unsigned access;
@@ -318,14 +316,14 @@ bool find_kind(const Found& found, std::uintptr_t address, DeviceMemoryKind& kin
 
 Answer failed(int error) { return {.what = Answer::What::failed, .error = error}; }
 
-// `id` is not reported: drivers keep pools, and what lies in one has the id of the pool.
+// `id` is not reported: drivers keep pools, and all memory of a pool has the pool's id.
 Answer answer_of(const Found& found, std::uintptr_t address) {
   Answer answer{.what = Answer::What::known};
   if (!find_kind(found, address, answer.kind)) return failed(kUnknownLocation);
   void* begin = nullptr;
   const Result result = driver.get_range(found.context, reinterpret_cast<const void*>(address),
                                          &begin, &answer.bytes);
-  if (result == kAddressNotFound) return {.what = Answer::What::host};  // freed, of a pool
+  if (result == kAddressNotFound) return {.what = Answer::What::host};  // freed memory of a pool
   if (result != kSuccess) answer.bytes = 0;
   answer.begin = reinterpret_cast<std::uintptr_t>(begin);
   const bool on_host =
@@ -334,8 +332,8 @@ Answer answer_of(const Found& found, std::uintptr_t address) {
   return answer;
 }
 
-// Once there was a context, a loader that is not initialised was torn down: what it knew is not
-// the host's for that.
+// If there was a context before, a loader that is not initialised was torn down. Its memory does
+// not become host memory by that.
 Answer query(std::uintptr_t address) {
   if (!is_of_this_process()) return {.what = Answer::What::host};
   const Found found = find_allocation(address);

@@ -1,6 +1,6 @@
-// The layer of ROCm: what hsa_amd_pointer_info says. The prototypes are our own, so that no ROCm is
-// needed; their numbers are part of HSA's ABI. HIP, which is above it, is not asked: its functions
-// initialise it.
+// The layer of ROCm: hsa_amd_pointer_info. The prototypes are our own, so no ROCm is needed; their
+// numbers are part of HSA's ABI. HIP, the layer above, is not asked: its functions would initialise
+// it.
 #include <string.h>
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace uctrace::gpu::rocm {
 namespace {
 
 using Status = int;
-using Agent = std::uint64_t;  // hsa_agent_t: a structure with a handle alone, passed as that
+using Agent = std::uint64_t;  // hsa_agent_t: a structure with only a handle, passed like one
 using Pool = std::uint64_t;   // hsa_amd_memory_pool_t
 
 constexpr Status kSuccess = 0, kNotInitialized = 0x100B;
@@ -28,10 +28,10 @@ constexpr int kVersionMajor = 0, kVersionMinor = 1, kPoolSize = 2;
 
 constexpr std::size_t kTextBytes = 64;  // of names; of a UUID at most 21
 
-// hsa_amd_pointer_type_t. The last two are told since version 1.12 of AMD's extension: before,
-// memory that is mapped at reserved addresses is unknown to it.
+// hsa_amd_pointer_type_t. The last two exist since version 1.12 of AMD's extension. Earlier
+// versions do not know memory that is mapped at reserved addresses.
 enum class PointerType : int {
-  unknown = 0,  // to the driver: the program's own
+  unknown = 0,  // not the driver's: the program's own
   hsa = 1,
   locked = 2,
   graphics = 3,
@@ -42,7 +42,7 @@ enum class PointerType : int {
 
 // hsa_amd_pointer_info_t, which grows at its end.
 struct PointerInfo {
-  std::uint32_t size;  // of the structure; of what the driver knows of it, where that is less
+  std::uint32_t size;  // of the structure; less if the driver knows fewer fields
   PointerType type;
   std::uintptr_t agent_begin, host_begin;
   std::size_t bytes;
@@ -58,7 +58,7 @@ struct Functions {
   Status (*each_agent)(VisitAgent, void*);
   Status (*get_agent)(Agent, int, void*);
   Status (*get_pointer)(const void*, PointerInfo*, void*, std::uint32_t*, void*);
-  // nullptr: how large a GPU's memory is will not be known.
+  // nullptr: the size of a GPU's memory will not be known.
   Status (*each_pool)(Agent, VisitPool, void*);
   Status (*get_pool)(Pool, int, void*);
 };
@@ -84,7 +84,8 @@ int version() {
 
 // --- the GPUs ------------------------------------------------------------------------------------
 
-// Agents that are GPUs, in the order in which they were met: an ordinal stays that of its agent.
+// Agents that are GPUs, in the order in which they were found: the ordinal of an agent never
+// changes.
 constexpr int kMostGpus = 64;
 constinit std::atomic<Agent> gpus[kMostGpus]{};  // 0: nobody's
 
@@ -108,7 +109,7 @@ struct Agents {
   std::size_t count;
 };
 
-// The driver may not be asked while it calls.
+// A callback: it must not ask the driver.
 Status note_agent(Agent agent, void* data) {
   auto& agents = *static_cast<Agents*>(data);
   if (agents.count < Agents::kMost) agents.all[agents.count++] = agent;
@@ -182,7 +183,7 @@ bool describe(int ordinal, DeviceFacts& facts) {
   std::uint32_t place = 0, domain = 0;
   char uuid[kTextBytes + 1]{};
   if (agent == 0 || driver.get_agent(agent, kBusAndFunction, &place) != kSuccess) return false;
-  // What older drivers do not tell is left as zero.
+  // Stays zero if an older driver does not tell it.
   if (driver.get_agent(agent, kDomain, &domain) != kSuccess) domain = 0;
   if (driver.get_agent(agent, kUuid, uuid) == kSuccess) read_uuid(uuid, facts.uuid);
   if (driver.get_agent(agent, kProductName, facts.name) != kSuccess || facts.name[0] == '\0') {
@@ -207,9 +208,8 @@ bool holds(std::uintptr_t begin, std::size_t bytes, std::uintptr_t address) {
   return address - begin < bytes;
 }
 
-// Locked memory has two addresses, the program's and that of the GPUs. Of mapped memory some
-// drivers tell the address that they were asked for as its beginning: where it begins is not known
-// then.
+// Locked memory has two addresses: the program's and that of the GPUs. For mapped memory some
+// drivers return the address in question as the beginning: the real one is then not known.
 void set_extent(const PointerInfo& info, std::uintptr_t address, Answer& answer) {
   answer.begin = info.host_begin != 0 && holds(info.host_begin, info.bytes, address)
                      ? info.host_begin
@@ -228,7 +228,7 @@ DeviceMemoryKind kind_of(PointerType type, bool on_gpu) {
   }
 }
 
-// Memory of another process may be of a GPU that this one does not see.
+// Memory of another process may be on a GPU that this process does not see.
 Answer known_memory(const PointerInfo& info, std::uintptr_t address) {
   int ordinal = -1;
   if (info.type != PointerType::locked && !find_owner(info.owner, ordinal) &&
@@ -241,7 +241,7 @@ Answer known_memory(const PointerInfo& info, std::uintptr_t address) {
   return answer;
 }
 
-// Nothing tells memory from its successor at the same place.
+// No id distinguishes memory from its successor at the same address.
 Answer query(std::uintptr_t address) {
   PointerInfo info{};
   info.size = sizeof info;
@@ -258,7 +258,7 @@ Answer query(std::uintptr_t address) {
     case PointerType::graphics:
     case PointerType::imported:
     case PointerType::mapped:
-      // A driver that does not tell the owner cannot tell where it is.
+      // Without the owner the device is not known.
       return info.size < sizeof info ? failed(kUnknownLocation) : known_memory(info, address);
     default:
       return failed(kUnknownLocation);

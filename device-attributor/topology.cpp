@@ -1,11 +1,10 @@
-// hwloc looks at the node in a program of its own: this library needs nothing then, and plug-ins of
-// hwloc, which ask drivers, stay out of the process.
+// hwloc examines the node in a separate program: this library then needs no hwloc, and hwloc's
+// plug-ins, which ask drivers, stay out of the process.
 //
-// Nothing of that may be seen by the program. Its wait() knows no child, because the one that this
-// process has is of the kind that only __WCLONE finds, and sends no signal. A program that is
-// started turns into a usual child (execve(2)), so it is the child's child. The three processes
-// share memory, and nobody runs who could notice: no fork handler is called, nothing is copied, and
-// the thread here sleeps meanwhile.
+// The traced program must not notice. Its wait() must not see a child: so the child is of the kind
+// that only __WCLONE finds, and sends no signal. execve(2) would turn it into a usual child, so the
+// separate program is the child's child. The three processes share memory, and only one runs at a
+// time: no fork handler is called, nothing is copied, and the thread here sleeps meanwhile.
 #include "device-attributor/topology.hpp"
 
 #include <errno.h>
@@ -32,11 +31,11 @@ namespace {
 
 constexpr char kSuffix[] = ".topology.xml";
 
-// What hwloc may need to know. LD_PRELOAD is none of that.
+// The variables that hwloc may need. LD_PRELOAD is not one.
 constexpr const char* kPassedOn[] = {"HWLOC_XMLFILE", "HWLOC_FSROOT", "LD_LIBRARY_PATH"};
 constexpr std::size_t kMostPassedOn = std::size(kPassedOn);
 
-// Copied when it is asked for: other threads may change the environment afterwards.
+// Copied in advance: other threads may change the environment afterwards.
 struct Request {
   char program[PATH_MAX];
   char file[PATH_MAX];
@@ -49,18 +48,18 @@ constinit log::OncePerLog asked;
 
 constexpr std::size_t kStack = 16 * 1024;
 
-// How the program fares; shared by the processes, of which one runs at a time.
+// The state of the program; shared by the processes, one of which runs at a time.
 struct ChildProgram {
   char* arguments[3] = {};
   char* environment[kMostPassedOn + 2] = {};
   int error = 0;   // errno where it could not be started
   int status = 0;  // as of wait()
   alignas(16) char stack_of_child[kStack];
-  alignas(16) char stack_of_program[kStack];  // until it is one
+  alignas(16) char stack_of_program[kStack];  // until its execve()
 };
 
-// Starts a process that shares this one's memory, and returns when it has ended or is another
-// program's. It sends no signal when it ends. -1: there is none.
+// Starts a process that shares this one's memory, and returns when it has ended or called execve().
+// It sends no signal when it ends. -1: it could not be started.
 int run_sharing_memory(int (*run)(void*), ChildProgram& child_program, char (&stack)[kStack]) {
   return clone(run, stack + kStack, CLONE_VM | CLONE_VFORK, &child_program);
 }
@@ -80,7 +79,7 @@ int become_program(void* data) {
 
 int wait_for_program(void* data) {
   auto& child_program = *static_cast<ChildProgram*>(data);
-  // Of a program that ignores the signal nobody could be waited for.
+  // If the traced program ignores SIGCHLD, nothing could be waited for.
   const unsigned long by_default[8] = {};
   constexpr std::size_t kSignalSetBytes = 8;
   syscall(SYS_rt_sigaction, SIGCHLD, by_default, nullptr, kSignalSetBytes);
@@ -137,8 +136,8 @@ void run_program() {
   say_how_it_ended(child_program);
 }
 
-// The one process of the node that can make the file takes the topology. It is made without being
-// opened: the program's next file would get another number meanwhile.
+// The process of the node that succeeds in making the file takes the topology. It makes the file
+// without opening it: an open file would change the numbers of the program's next files.
 void* take(void*) {
   if (access(request.file, F_OK) == 0) {
     return nullptr;

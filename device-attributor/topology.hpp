@@ -1,11 +1,11 @@
-// The topology of the node: which PCI devices it has, and what lies between them.
+// The topology of the node: its PCI devices, and what is between them.
 #pragma once
 
 namespace uctrace::gpu {
 
-// Has it written beside the logs, by a program of its own, once for all processes of the node. To
-// be called when there is a GPU; does something once in each log, and then it copies a few names
-// and is gone. Keeps errno.
+// Has it written beside the logs by a separate program, once for all processes of the node. Call it
+// when there is a GPU. It acts once per log, and then only copies a few names and returns. Keeps
+// errno.
 void take_topology();
 
 }  // namespace uctrace::gpu

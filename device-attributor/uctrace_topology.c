@@ -1,17 +1,17 @@
-// Writes what hwloc sees of this node into a file: its NUMA nodes, PCI devices and what the system
-// calls them.
+// Writes hwloc's view of this node into a file: its NUMA nodes, its PCI devices and the system's
+// names for them.
 //
 //     uctrace-topology FILE
 //
-// FILE is whole, or not there: it is written as FILE.part. Exit status: 1 hwloc sees nothing,
-// 2 it cannot be written, 64 wrong usage.
+// FILE is either complete or missing: it is written as FILE.part. Exit status: 1 hwloc sees
+// nothing, 2 the file cannot be written, 64 wrong usage.
 
 #include <hwloc.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 
-// Of hwloc's parts those stay out that ask drivers of GPUs, or run on each processor in turn.
+// Leaves out the components of hwloc that ask GPU drivers, or run on each processor in turn.
 static const char* const kLeftOut[] = {"cuda", "nvml", "opencl", "rsmi", "levelzero", "gl", "x86"};
 
 static int look(hwloc_topology_t* topology) {
@@ -19,7 +19,7 @@ static int look(hwloc_topology_t* topology) {
   for (size_t i = 0; i < sizeof kLeftOut / sizeof *kLeftOut; ++i) {
     hwloc_topology_set_components(*topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, kLeftOut[i]);
   }
-  // A job may be confined to a part of its node, and its devices be at another.
+  // A job may be confined to a part of its node while its devices are at another part.
   hwloc_topology_set_flags(*topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
   hwloc_topology_set_cache_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_NONE);
   hwloc_topology_set_icache_types_filter(*topology, HWLOC_TYPE_FILTER_KEEP_NONE);

@@ -35,7 +35,7 @@ constinit KnownSize known_sizes[std::size_t{1} << kSizeBits]{};
 
 namespace {
 
-// Whether the calling thread is to say how large the datatype is.
+// Whether the calling thread has to fill in the datatype's size.
 bool takes_place(KnownSize& place, Handle datatype) {
   // A compare-and-exchange that fails would take the line from other threads, too.
   if (__atomic_load_n(&place.datatype, __ATOMIC_RELAXED) != 0) return false;
@@ -46,7 +46,8 @@ bool takes_place(KnownSize& place, Handle datatype) {
 
 }  // namespace
 
-// A datatype of the program takes a place, too: else it would be asked each time how it was made.
+// A datatype of the program takes a place, too: otherwise its combiner would be asked for each
+// time.
 [[gnu::noinline, gnu::cold]] std::int64_t ask_element_bytes(Handle datatype) {
   std::int64_t size = -1;
   if (datatype == library.datatype_null || library.ask.type_size_x(datatype, &size) != 0) return -1;

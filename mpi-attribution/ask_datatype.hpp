@@ -1,6 +1,6 @@
-// What the MPI library says of a datatype: how it was made, and how large one element is. Those
-// that MPI has by itself cannot be freed, so their size is asked for once; the handle of one that
-// the program made may name another the next time.
+// The MPI library's answers about a datatype: its combiner, and the size of one element. Predefined
+// datatypes cannot be freed, so their size is asked for once. The handle of a datatype made by the
+// program may name another one the next time.
 #pragma once
 
 #include <cstddef>
@@ -13,14 +13,14 @@
 
 namespace uctrace::mpi {
 
-// `named` of those that MPI has by itself.
+// `named` for predefined datatypes.
 log::Combiner combiner_of(Handle datatype);
 
 namespace detail {
-// A place is taken once and for good, by a datatype whose hash it is.
+// A place is taken once and for good by the first datatype with its hash.
 struct KnownSize {
   Handle datatype;               // 0 = the place is free
-  std::uint64_t bytes_plus_one;  // 0 = not known yet, or to be asked for each time
+  std::uint64_t bytes_plus_one;  // 0 = not known yet, or asked for each time
 };
 inline constexpr unsigned kSizeBits = 8;
 UCTRACE_OWN extern KnownSize known_sizes[std::size_t{1} << kSizeBits];
@@ -30,8 +30,8 @@ inline KnownSize& size_place(Handle datatype) {
 std::int64_t ask_element_bytes(Handle datatype);
 }  // namespace detail
 
-// Of a datatype that a call moves some of; -1: there is none, or MPI does not say. Costs 8
-// instructions, or what MPI takes to answer.
+// The size of an element of a datatype in a call; -1: there is no datatype, or MPI does not say.
+// Costs 8 instructions, or as long as MPI takes to answer.
 UCTRACE_HOT inline std::int64_t element_bytes(Handle datatype) {
   const detail::KnownSize& known = detail::size_place(datatype);
   if (__atomic_load_n(&known.datatype, __ATOMIC_RELAXED) == datatype) [[likely]] {

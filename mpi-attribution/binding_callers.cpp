@@ -1,5 +1,5 @@
-// Tells calls of PMPI functions that a Fortran binding makes for the program from those of tools
-// and libraries. The bindings of Open MPI, and mpi_f08 of MPICH, reach MPI by its PMPI names.
+// Tells calls of PMPI functions by a Fortran binding, which are the program's own, from those of
+// tools and libraries. The bindings of Open MPI, and mpi_f08 of MPICH, call MPI by its PMPI names.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -14,7 +14,8 @@ namespace {
 
 using interpose::ObjectRange;
 
-// Symbols that only a Fortran binding defines: mpif.h and `use mpi`, and `use mpi_f08`.
+// Symbols that only a Fortran binding defines: the first for mpif.h and `use mpi`, the second for
+// `use mpi_f08`.
 constexpr const char* kBindingSymbols[] = {"mpi_send_", "mpi_init_f08_"};
 
 struct CallerObject {
@@ -40,7 +41,7 @@ const CallerObject* known_caller(const void* caller) {
 bool defines_binding(const ObjectRange& object, const void* caller) {
   void* handle = interpose::open_object_at(caller);
   for (const char* symbol : kBindingSymbols) {
-    // The search goes on in the object's dependencies: only a definition of its own counts.
+    // dlsym also searches the object's dependencies: only its own definition counts.
     if (object.holds(dlsym(handle != nullptr ? handle : RTLD_DEFAULT, symbol))) return true;
   }
   return false;

@@ -1,5 +1,5 @@
-// Notices an MPI that works and of which no call was ever seen here: a plug-in that was opened with
-// RTLD_DEEPBIND is bound to it directly, as is who asks for its functions by a handle.
+// Detects an MPI in use whose calls bypass this library: a plug-in opened with RTLD_DEEPBIND is
+// bound to MPI directly, and so is code that looks MPI's functions up in a dlopen() handle.
 #include <atomic>
 
 #include "event-log/recorder/last_look.hpp"
@@ -13,8 +13,7 @@ namespace {
 
 constinit std::atomic<bool> is_told{false};
 
-// The one function, with MPI_Finalized, that may be called at any time, also before MPI_Init and
-// after MPI_Finalize.
+// Like MPI_Finalized, it may be called at any time, also before MPI_Init and after MPI_Finalize.
 bool is_at_work(void* function) {
   int initialised = 0;
   return reinterpret_cast<int (*)(int*)>(function)(&initialised) == 0 && initialised != 0;

@@ -1,8 +1,8 @@
-// What the generated wrappers (C) and the runtime (C++) tell each other about one MPI call.
+// The interface between the generated wrappers (C) and the runtime (C++): one MPI call.
 //
 // No MPI function takes a floating-point number or a structure by value, so a wrapper that forwards
-// machine words is right for every MPI library, whatever its handles are. The upper half of a word
-// that carries an int (or an int handle) is undefined: the runtime cuts it off.
+// machine words is correct for every MPI library, whatever its type of handles. The upper half of a
+// word that carries an int (or an int handle) is undefined: the runtime cuts it off.
 #pragma once
 
 #include <stdbool.h>
@@ -15,15 +15,15 @@ extern "C" {
 
 typedef uintptr_t UctraceWord;
 
-// What a call does besides: a UCP operation that it begins with may share its times.
+// Whether a call begins with a UCP operation, which may then share its times.
 typedef enum UctracePosting {
-  kUctracePostsNothing,  // or more than one operation, or not as the first thing
+  kUctracePostsNothing,  // or several operations, or not first
   kUctracePostsAndWaits,
   kUctracePosts,
 } UctracePosting;
 
-// What the record of a call has besides its time and scope, and what it is about: log::MpiCall and
-// log::RecordType, which C does not see.
+// The optional parts of a call's record, besides its time and scope, and the type of the record.
+// See log::MpiCall and log::RecordType, which C cannot include.
 enum {
   kUctracePeer = 1,
   kUctraceVolume = 2,
@@ -33,7 +33,7 @@ enum {
 };
 enum { kUctraceMpiCall = 6, kUctraceWindowCall = 7, kUctraceFileCall = 10 };
 
-// The lower half of the record's first word: its type, its words, and function and parts.
+// The lower half of the record's first word: type, number of words, function and parts.
 #define UCTRACE_HEAD(type, parts, function) \
   ((type) | UCTRACE_WORDS(parts) << 8 | (function) << 16 | (uint32_t)(parts) << 26)
 #define UCTRACE_WORDS(parts)                                               \
@@ -47,7 +47,7 @@ typedef struct UctraceCall {
   UctraceWord scope;    // its communicator, window or file; 0 where it has none
   UctraceWord result;   // of the original; kUctraceNotReturned if an exception passed through
   UctraceWord request;  // its handle or, if stores_request, where the call will store it
-  UctraceWord caller;   // where it returns to
+  UctraceWord caller;   // its return address
   uint32_t head;        // UCTRACE_HEAD
   uint8_t posting;      // UctracePosting
   bool stores_request;
@@ -56,8 +56,8 @@ typedef struct UctraceCall {
 } UctraceCall;
 enum { kUctraceNotReturned = -1 };
 
-// The arguments of one direction of a call, as far as the parts of its record say that it has them.
-// Of a window the peer is the target.
+// The arguments of one direction of a call; the parts of its record say which of them it has. For a
+// window the peer is the target.
 typedef struct UctraceHalf {
   UctraceWord peer, tag;
   UctraceWord count, datatype;
@@ -66,11 +66,11 @@ typedef struct UctraceHalf {
 typedef struct UctraceMessage {
   UctraceCall call;
   UctraceHalf half;
-  int32_t peer, tag;  // in the log's terms, once it is entered
+  int32_t peer, tag;  // as in the log, once the call is entered
 } UctraceMessage;
 
-// A call that sends one message, of which no more is wanted than is counted. Without what it lacks
-// of the above, which to clear takes longer than the rest.
+// A call that sends one message and is only counted. It lacks unneeded fields of the above:
+// clearing them would take longer than the rest.
 typedef struct UctraceSent {
   UctraceWord result;  // as of UctraceCall
   UctraceWord comm, peer, count, datatype;
@@ -83,7 +83,7 @@ typedef struct UctraceExchange {
   UctraceHalf send, receive;
 } UctraceExchange;
 
-// Which of the requests that a call takes end in it, or are started.
+// Which of a call's requests end in it or are started.
 typedef enum UctraceEnding {
   kUctraceStarted,  // none, all are started
   kUctraceAllEnd,
@@ -97,21 +97,21 @@ typedef struct UctraceProbe {
   UctraceWord flag;  // address of whether it did
 } UctraceProbe;
 
-// A receive of a message that was probed, which makes a request.
+// A receive of a probed message that makes a request.
 typedef struct UctraceProbedReceive {
   UctraceMessage message;
   UctraceWord probed;  // address of the message's handle
 } UctraceProbedReceive;
 
-// A call that takes several requests. It may end them, which clears their handles: those of a call
-// that waits are recorded at its entry. Those of one that only tests are kept in the frame of its
-// wrapper until it is known to have ended something, as far as there is room for them.
+// A call that takes several requests. It clears the handles of requests that it ends. So a waiting
+// call records them at its entry. A testing call keeps them in the frame of its wrapper, as far as
+// they fit, until it is known whether it ended any.
 typedef struct UctraceRequests {
   UctraceCall call;
   UctraceWord requests, count;  // address of the handles
-  UctraceWord flag;             // address of what says that any, or all, have ended; 0 = has none
-  UctraceWord index;            // address of which one ended
-  UctraceWord ended_count, ended;  // addresses of how many ended, and which
+  UctraceWord flag;             // address of the flag "any (or all) ended"; 0 = has none
+  UctraceWord index;            // address of the index that ended
+  UctraceWord ended_count, ended;  // addresses of their number and indices
   UctraceWord* kept;               // at least kUctraceKept words; NULL: the call waits or starts
   UctraceEnding ending;
 } UctraceRequests;
@@ -129,20 +129,20 @@ typedef struct UctraceReady {
   UctraceWord first, last;
 } UctraceReady;
 
-// The same of a list.
+// The same for a list.
 typedef struct UctraceReadyList {
   UctraceCall call;
   UctraceWord count, list;  // how many, and the address of their numbers
 } UctraceReadyList;
 
-// A call that asks whether a request is complete, or a partition of it has arrived.
+// A call that asks whether a request is complete or one of its partitions has arrived.
 typedef struct UctraceTest {
   UctraceCall call;
-  UctraceWord partition;  // of those that ask for one
+  UctraceWord partition;  // if the call asks for one
   UctraceWord flag;       // address of the answer
 } UctraceTest;
 
-// How much data a collective operation moves depends on its kind, place and communicator.
+// How the amount of data of a collective operation follows from its arguments and communicator.
 typedef enum UctraceVolumeRule {
   kUctraceNoVolume,
   kUctraceBcast,
@@ -168,8 +168,8 @@ typedef enum UctraceVolumeRule {
   kUctraceScan,
 } UctraceVolumeRule;
 
-// What a collective operation is called with for one direction. Of count and counts it has one, and
-// of datatype and datatypes.
+// The arguments of a collective operation for one direction. It has either count or counts, and
+// either datatype or datatypes.
 typedef struct UctraceSide {
   UctraceWord buffer;  // compared with MPI_IN_PLACE only
   UctraceWord count;
@@ -185,17 +185,17 @@ typedef struct UctraceCollective {
   UctraceVolumeRule rule;
 } UctraceCollective;
 
-// Who calls a communicator constructor, and who is in the communicator it makes.
+// Which processes call a communicator constructor, and which are in the new communicator.
 typedef enum UctraceMaking {
   kUctraceByParent,   // called by all processes of the parent
   kUctraceByMembers,  // called by those of the new communicator only
-  kUctraceDuplicate,  // as by parent; the new one has the same members
+  kUctraceDuplicate,  // called by all of the parent; the new one has the same members
 } UctraceMaking;
 
 typedef struct UctraceConstruction {
   UctraceCall call;
   UctraceWord new_communicator;  // address of the new handle
-  UctraceWord tag, tag_text;     // if has_tag, one of them: the members of two groups meet by it
+  UctraceWord tag, tag_text;     // if has_tag, one of them: it matches the calls of the members
   UctraceMaking making;
   bool has_tag;
 } UctraceConstruction;
@@ -235,15 +235,15 @@ typedef struct UctraceHandle {
 enum { kUctraceCombiners = 20, kUctraceNoCombiner = -1 };
 
 typedef struct UctraceFlavour {
-  const char* const* versions;  // ends with NULL; the version text holds one, if there are any
-  const char* own_symbol;       // which the library exports itself; NULL: any may
+  const char* const* versions;  // ends with NULL; if not empty, the version text contains one
+  const char* own_symbol;       // exported by the library itself; NULL: any may be
   bool is_standard_abi;         // what MPI_Abi_get_version says
   uint32_t handle_bytes;
   int32_t proc_null, any_source, any_tag, undefined, root, in_place;
   int32_t cartesian, graph, distributed_graph;  // of MPI_Topo_test
   int32_t thread_single, thread_funneled, thread_serialized, thread_multiple;
   int32_t combiners[kUctraceCombiners];  // MPI_COMBINER_*, from log::Combiner's first known one on
-  // Of MPI_T (mpi_flavours.txt).
+  // Constants of MPI_T (mpi_flavours.txt).
   int32_t t_memory, t_invalid, t_invalid_index, t_invalid_session, t_invalid_handle,
       t_out_of_handles, t_no_write, t_no_startstop, t_no_atomic;
   int32_t t_size, t_counter, t_aggregate, t_generic;  // classes
@@ -251,7 +251,7 @@ typedef struct UctraceFlavour {
   int32_t t_no_object, t_comm, t_local;
   UctraceHandle comm_null, comm_self, comm_world, datatype_null, no_op, request_null, byte,
       errors_return, char_type, int_type, unsigned_long_type;
-  UctraceHandle t_all_handles;  // of a symbol, what is stored there
+  UctraceHandle t_all_handles;  // if it is a symbol, the value stored there
 } UctraceFlavour;
 
 // --- generated -----------------------------------------------------------------------------------
@@ -263,19 +263,20 @@ extern const unsigned uctrace_mpi_flavour_count;
 
 // --- runtime: called by the wrappers, on the thread of the call ----------------------------------
 
-// Whether calls are to be measured. Set once, before the first original becomes visible.
+// Whether calls are measured. Set once, before the first original becomes visible.
 extern bool uctrace_mpi_recording;
 
-// Whether calls are counted and nothing else, in a world that is described: those of the commonest
-// classes take a shorter way then. Accessed with __atomic builtins.
+// Whether calls are only counted, in a world that is already described: the most common classes of
+// calls then take a shorter path. Accessed with __atomic builtins.
 extern bool uctrace_mpi_only_counts;
 
-// Whether variables are offered through MPI_T beside those of the library (tool_calls.cpp); set as
+// Whether uctrace offers its own variables through MPI_T (tool_calls.cpp); set when
 // uctrace_mpi_recording is.
 extern bool uctrace_mpi_offers_variables;
 
-// The function that `caller` would have reached without this library. The first call of a process
-// finds them all and opens the log (about 1 ms). Ends the process with a message if there is none.
+// The function that `caller` would have reached without this library. The first call in a process
+// finds all of them and opens the log (about 1 ms). If there is no such function, ends the process
+// with a message.
 void* uctrace_mpi_resolve(unsigned number, UctraceEntry entry, const void* caller);
 
 // MPI_Pcontrol was called with `level`; returns its original.
@@ -292,15 +293,15 @@ UctraceWord uctrace_mpi_handle_at(UctraceWord pointer);
 UctraceWord uctrace_mpi_request_at(UctraceWord pointer);
 UctraceWord uctrace_mpi_request(UctraceWord request);
 
-// `count`, or 0 if the reduction is MPI_NO_OP, whose operands are no valid arguments.
+// `count`, or 0 for the reduction MPI_NO_OP, whose operands need not be valid.
 UctraceWord uctrace_mpi_operands(UctraceWord op, UctraceWord count);
 
-// `count` elements in each of `partitions`. `large`: of a function whose name says that counts have
-// 64 bits; those of the others have, too, unless the library has both.
+// `count` elements in each of `partitions`. `large`: the function's name says that counts have 64
+// bits. Other functions have 64-bit counts, too, unless the library has both kinds.
 UctraceWord uctrace_mpi_product(UctraceWord partitions, UctraceWord count, bool large);
 
-// Takes the start time and shows the call as the one that the thread is in; the last thing before
-// the original is called.
+// Takes the start time and shows the call as the thread's current one; the last step before the
+// original is called.
 void uctrace_mpi_enter(UctraceCall* call);
 void uctrace_mpi_enter_message(UctraceMessage* message);
 void uctrace_mpi_enter_exchange(UctraceExchange* exchange);
@@ -308,14 +309,14 @@ void uctrace_mpi_enter_probed_receive(UctraceProbedReceive* receive);
 void uctrace_mpi_enter_requests(UctraceRequests* requests);
 void uctrace_mpi_enter_finalize(UctraceCall* call);
 void uctrace_mpi_enter_session_finalize(UctraceSession* session);
-// Records the call now, because it does not return.
+// Records the call at once, because it does not return.
 void uctrace_mpi_enter_abort(UctraceCall* call);
-// Only notes that the handle of a datatype may be used again: such calls are not recorded.
+// Only notes that a datatype's handle may be reused: such calls are not recorded.
 void uctrace_mpi_enter_type_release(UctraceCall* call);
 
-// Each records its call: about 20 ns with the start, most of it two clock readings. Constructors,
-// init, release and rename also write definitions, for which init and constructors of communicators
-// ask the library.
+// Each records its call: about 20 ns including the start, most of it two clock readings.
+// Constructors, init, release and rename also write definitions; for these, init and communicator
+// constructors ask the library.
 void uctrace_mpi_leave_call(const UctraceCall* call);
 void uctrace_mpi_leave_message(const UctraceMessage* message);
 void uctrace_mpi_leave_exchange(const UctraceExchange* exchange);
@@ -325,7 +326,7 @@ void uctrace_mpi_leave_partitioned(const UctracePartitioned* made);
 void uctrace_mpi_leave_ready(const UctraceReady* ready);
 void uctrace_mpi_leave_ready_list(const UctraceReadyList* ready);
 void uctrace_mpi_leave_test(const UctraceTest* test);
-// One that found nothing and did nothing is only counted, unless UCTRACE_POLLS asks for it.
+// A call that found nothing and did nothing is only counted, unless UCTRACE_POLLS is set.
 void uctrace_mpi_leave_arrived(const UctraceTest* test);
 void uctrace_mpi_leave_collective(const UctraceCollective* collective);
 void uctrace_mpi_leave_construction(const UctraceConstruction* construction);
@@ -340,7 +341,7 @@ void uctrace_mpi_leave_finalize(const UctraceCall* call);
 void uctrace_mpi_leave_session_making(const UctraceMade* made);
 void uctrace_mpi_leave_session_finalize(const UctraceSession* session);
 
-// The shorter way: a call that sends nothing by itself, and one that sends a message.
+// The shorter path: for a call that sends nothing by itself, and for one that sends a message.
 void uctrace_mpi_count_call(unsigned function);
 void uctrace_mpi_count_send(const UctraceSent* sent);
 

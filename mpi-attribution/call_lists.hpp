@@ -1,4 +1,4 @@
-// Lists that belong to a call: requests, which of them ended, partitions (log::MpiRequests).
+// Lists that belong to a call: its requests, those that ended, partitions (log::MpiRequests).
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@ namespace uctrace::mpi {
 
 using log::MpiRequests;
 
-// As many as packing compares word by word: in a loop most requests have the handles of the time
-// before.
+// The number of words that packing compares one by one: in a loop most requests have the same
+// handles as the time before.
 inline constexpr std::size_t kWordsOfList = log::kCodedWords - sizeof(MpiRequests) / 8;
 static_assert(kWordsOfList <= MpiRequests::kMost);
 
-// A record for the call that began at `tick`, with room for `words` behind its head; nullptr =
+// A record for the call that began at `tick`, with room for `words` after its head; nullptr =
 // dropped or not wanted.
 inline MpiRequests* reserve_list(std::uint64_t tick, std::size_t words) {
   log::Lane* lane = log::lane();
@@ -36,7 +36,7 @@ inline void publish_list(MpiRequests* record, std::uint16_t flags, std::size_t c
                static_cast<std::uint32_t>(count));
 }
 
-// Names `count` requests: handle_of(position).
+// Records `count` requests: handle_of(position).
 template <typename HandleOf>
 void record_handles(std::uint64_t tick, std::size_t count, HandleOf handle_of) {
   for (std::size_t done = 0; done < count;) {
@@ -50,7 +50,7 @@ void record_handles(std::uint64_t tick, std::size_t count, HandleOf handle_of) {
   }
 }
 
-// Numbers, whose meaning `flags` say: number_of(i) of `count`, asked for in this order.
+// Records `count` numbers: number_of(i), called in this order. `flags` tell their meaning.
 template <typename NumberOf>
 void record_numbers(std::uint64_t tick, std::uint16_t flags, std::size_t count,
                     NumberOf number_of) {

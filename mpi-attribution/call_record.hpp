@@ -1,6 +1,6 @@
-// How a measured call is entered and its record made: what the recorders of all classes share.
-// Nothing here asks the MPI library before the call returned successfully, so that a wrong argument
-// is reported by the call itself and by nothing else.
+// How a measured call is entered and recorded: shared by the recorders of all classes. Nothing here
+// asks the MPI library before the call has succeeded, so a wrong argument is reported by the call
+// itself and nowhere else.
 #pragma once
 
 #include <atomic>
@@ -45,20 +45,20 @@ UCTRACE_HOT inline void describe(unsigned number) {
   }
 }
 
-// A program whose MPI_Init another tool hid is noticed at its next call.
+// If another tool hid the program's MPI_Init, its next call reveals it.
 inline void notice_world(const UctraceCall& call) {
   if (!world_is_described()) [[unlikely]]
     describe_world(function_of(call));
 }
 
-// The helper may copy the page at the same time.
+// Atomic: the helper may copy the page at the same time.
 template <typename Value>
 void show(Value& field, Value value) {
   __atomic_store_n(&field, value, __ATOMIC_RELAXED);
 }
 
-// What an operation that the call begins with may take its start from. Not where several threads
-// call MPI at once: the call may wait for a lock first, and the order of posting is another then.
+// From what the call's first operation may take its start time. From nothing if several threads may
+// call MPI at once: the call may first wait for a lock, and the posting order then differs.
 inline log::SharedTick::Of shared_tick_of(const UctraceCall& call) {
   static_assert(static_cast<int>(log::SharedTick::Of::nothing) == kUctracePostsNothing &&
                 static_cast<int>(log::SharedTick::Of::blocking_call) == kUctracePostsAndWaits &&
@@ -68,7 +68,7 @@ inline log::SharedTick::Of shared_tick_of(const UctraceCall& call) {
                                           may_share_ticks.load(std::memory_order_relaxed));
 }
 
-// Takes the start time, and shows the call to whoever looks at a job that hangs or died.
+// Takes the start time, and shows the call for the analysis of a job that hangs or died.
 UCTRACE_HOT inline void begin(UctraceCall& call, std::int32_t peer, std::int32_t tag) {
   describe(function_of(call));
   if (log::counts()) [[unlikely]] {
@@ -99,10 +99,10 @@ UCTRACE_HOT inline void show_none(log::LaneInfo& lane) {
   log::publish(&lane.current_call.head, log::RecordType::unpublished, 0, 0, 0);
 }
 
-// The record of a call, which is filled part by part.
+// The record of a call, filled part by part.
 class CallRecord {
  public:
-  // Counts the call, which has returned, and reserves its record.
+  // Counts the returned call and reserves its record.
   UCTRACE_HOT CallRecord(const UctraceCall& call, std::uint64_t end_tick)
       : call_(call), head_(call.head) {
     log::Lane* lane = log::lane();
@@ -111,7 +111,7 @@ class CallRecord {
       return;
     }
     lane->end_shared_tick();
-    log::LaneInfo& info = *lane->info;  // what is stored there lets it stay in no register
+    log::LaneInfo& info = *lane->info;  // stores to it keep it out of registers
     log::LiveCounters& counters = lane->counters();
     ++counters.mpi_calls;
     show_none(info);
@@ -135,7 +135,7 @@ class CallRecord {
 
   explicit operator bool() const { return record_ != nullptr; }
 
-  // The parts, in the order of MpiCall. Each does nothing where the record has none.
+  // The parts, in the order of MpiCall. Each does nothing if the record lacks that part.
   UCTRACE_HOT void peer(std::uint16_t part, std::int32_t rank, std::int32_t tag) {
     if (has(call_, part)) {
       *next_++ = static_cast<std::uint32_t>(rank) | std::uint64_t{static_cast<std::uint32_t>(tag)}
@@ -148,7 +148,7 @@ class CallRecord {
       *next_++ = moved.datatype;
     }
   }
-  // To be called last.
+  // Call it last.
   UCTRACE_HOT void publish() {
     if (has(call_, MpiCall::kRequest)) *next_++ = request();
     __atomic_store_n(reinterpret_cast<std::uint64_t*>(&record_->head),

@@ -8,7 +8,7 @@ namespace uctrace::mpi {
 
 namespace {
 
-// What this side alone ends: a receive that is taken back, and a send that fits into a packet.
+// For steps that need no other process: cancelling a receive, and a send that fits into a packet.
 constexpr std::uint64_t kLocalNs = 1'000'000'000;
 
 constexpr int kBytes = sizeof(ClockMessage);
@@ -21,7 +21,7 @@ struct alignas(16) Status {
 }  // namespace
 
 Outcome outcome_of(Word& request, std::uint64_t deadline_ns) {
-  // Where ranks share a core, the answer comes when the other one runs.
+  // If ranks share a core, the other one must run before it can answer.
   constexpr int kTestsBeforeYield = 200;
   for (int tests = 1;; ++tests) {
     int done = 0;

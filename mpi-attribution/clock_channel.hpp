@@ -1,8 +1,8 @@
-// Short messages of the tool's own between two processes, on a communicator of the tool's own.
-// Nothing here blocks: each step ends at its deadline.
+// Short messages of uctrace between two processes, on uctrace's own communicator. Nothing here
+// blocks: each step ends at its deadline.
 //
-// The buffers lie in the channel, and a send that is given up may still read its own: a channel
-// that was used lives as long as the process.
+// The buffers are in the channel, and a send that was given up may still read its buffer: a channel
+// that was used must live as long as the process.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class ClockChannel {
  public:
   explicit constexpr ClockChannel() = default;
 
-  // Of `peer`, a rank of `communicator`. Forgets how an earlier use ended.
+  // Connects to `peer`, a rank of `communicator`. Forgets how an earlier use ended.
   void open(Word communicator, int peer) {
     communicator_ = communicator;
     peer_ = peer;
@@ -28,12 +28,12 @@ class ClockChannel {
   }
   bool usable() const { return usable_; }
 
-  // To be called before the other end can send, so that nothing has to be kept for it.
+  // Call it before the other end can send, so that no message arrives unexpected.
   void expect(int tag);
-  // The message that is expected, nullptr if it has not come: it may be waited for again.
+  // The expected message; nullptr if it has not come: you can wait for it again.
   const ClockMessage* wait(std::uint64_t deadline_ns);
   void send(int tag, const ClockMessage& message);
-  // Takes back what is expected and did not come.
+  // Cancels a receive whose message did not come.
   void close();
 
  private:
@@ -45,7 +45,7 @@ class ClockChannel {
   ClockMessage incoming_{}, outgoing_{};
 };
 
-// How a request is at its deadline, or once it is over.
+// The state of a request at its deadline, or once it is over.
 enum class Outcome : std::uint8_t { over, late, failed };
 Outcome outcome_of(Word& request, std::uint64_t deadline_ns);
 

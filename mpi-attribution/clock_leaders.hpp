@@ -1,4 +1,5 @@
-// Who measures whose clock against whose: pure computation, for clock_sync.cpp and its test.
+// Which processes measure their clocks against each other: pure computation, for clock_sync.cpp and
+// its test.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@ struct ClockLeader {
   std::int32_t rank;
 };
 
-// Keeps of all processes the first one on each clock, in the order of ranks. Returns how many.
+// Keeps the first process of each clock, in the order of ranks. Returns how many.
 inline std::size_t choose_leaders(ClockLeader* processes, std::size_t count) {
   std::sort(processes, processes + count, [](const ClockLeader& a, const ClockLeader& b) {
     return a.clock != b.clock ? a.clock < b.clock : a.rank < b.rank;
@@ -26,8 +27,8 @@ inline std::size_t choose_leaders(ClockLeader* processes, std::size_t count) {
   return static_cast<std::size_t>(end - processes);
 }
 
-// Up to so many leaders the first one asks each other one by one. More of them ask each other
-// in pairs that form a binomial tree: that takes as many steps as its depth, and errors add up.
+// Up to this many leaders, the first one asks the others one by one. More leaders ask each other in
+// pairs that form a binomial tree: that takes as many steps as the tree's depth, and errors add up.
 inline constexpr std::size_t kMostInARow = 17;
 
 inline std::size_t measuring_steps(std::size_t leaders) {
@@ -37,7 +38,7 @@ inline std::size_t measuring_steps(std::size_t leaders) {
   return steps;
 }
 
-// With whom the leader of that index measures in a step.
+// The partner of the leader with that index in a step.
 struct ClockPartner {
   enum class Role : std::uint8_t { none, asks, answers };  // what the leader itself does
   Role role = Role::none;

@@ -21,33 +21,32 @@ constexpr std::uint64_t kMs = 1'000'000;
 constexpr std::uint64_t kGatherNs = 1000 * kMs;  // for all processes to come out of MPI_Init
 constexpr std::uint64_t kMeetNs = 2000 * kMs;    // for two leaders to meet
 constexpr std::uint64_t kAnswerNs =
-    2000 * kMs;  // for an answer, where the other one is known to be there
+    2000 * kMs;  // for an answer from a leader that is known to be there
 constexpr std::uint64_t kStartNs = 100 * kMs;  // for all measurements at the start together
 constexpr std::uint64_t kBlockNs = 50 * kMs;   // for one measurement
-constexpr std::uint64_t kMostBlocks = 5;       // as long as it is much worse than at the start
+constexpr std::uint64_t kMostBlocks = 5;       // while it is much worse than at the start
 constexpr std::uint32_t kWarmUps = 20;         // while connections are made
 constexpr std::uint32_t kEnough = 30;          // round trips about as short as the shortest
 
-// Ends the questions; beside it stands whether there is a result, or the one who asks gave up
-// waiting.
+// Ends the questions; the other word says whether there is a result or the asking side gave up.
 constexpr std::uint64_t kNoMore = 0;
 enum Result : std::uint64_t { kGone = 0, kMeasured = 1 };
 
-// Messages of the start that were given up must not be taken for those of the end.
+// Abandoned messages of the start must not be taken for those of the end.
 enum class Tag : int { ready = 0, question = 1, answer = 2 };
 int tag_of(Tag tag, ClockSample::End end) { return static_cast<int>(tag) + 4 * end; }
 
-// What the start found of a pair, for the end. 0 as a round trip: it found nothing.
+// The result of the start for a pair, for use at the end. A round trip of 0: no result.
 struct Known {
   std::uint64_t round_trip_ns;
-  std::uint64_t ahead_ns;  // of the other clock, modulo 2^64; of who asked
+  std::uint64_t ahead_ns;  // of the other clock, modulo 2^64; known on the asking side
 };
 
 struct Team {
   Word communicator;
   ClockLeader* leaders;  // never given back: the end needs it
   std::size_t count;
-  std::size_t own;         // index; `count`: this process is none
+  std::size_t own;         // index; `count`: this process is no leader
   Known* known;            // by step
   ClockChannel* channels;  // by step
 };
@@ -60,7 +59,7 @@ bool is_set_to(const char* variable, const char* value) {
   return found != nullptr && strcmp(found, value) == 0;
 }
 
-// As launchers tell it: the processes on this host, if they are all. Not told: there may be others.
+// By the number of local processes that launchers tell. Not told: there may be other hosts.
 bool is_alone_on_host(int world_size) {
   for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
     const char* local = getenv(name);
@@ -76,7 +75,7 @@ bool is_wanted(int world_size) {
   return is_set_to("UCTRACE_EVERY_RANK", "1") && !is_alone_on_host(world_size);
 }
 
-// What a process spawned was not started with the others by `record`.
+// Processes that were spawned by others were not started together by `record`.
 bool is_spawned() {
   Word parent = 0;
   library.ask.comm_get_parent(&parent);
@@ -90,7 +89,7 @@ Item* allocate(std::size_t count) {
   return static_cast<Item*>(calloc(count, sizeof(Item)));
 }
 
-// False: not in time. Then the request stays: others may still wait for what it does.
+// False: not in time. The request is kept: other processes may still wait for its progress.
 bool make_communicator(std::uint64_t deadline_ns) {
   static constinit Word made = 0, request = 0;
   if (library.messaging.comm_idup(library.comm_world, &made, &request) != 0 ||
@@ -116,7 +115,7 @@ bool gather_clocks(std::uint64_t* clocks, std::uint64_t deadline_ns) {
 bool make_team(int rank, int world_size) {
   const std::uint64_t deadline_ns = monotonic_raw_ns() + kGatherNs;
   const auto processes = static_cast<std::size_t>(world_size);
-  // Given up, a collective goes on to write: then these stay.
+  // A collective that was given up may still write here: these are then not freed.
   auto* clocks = allocate<std::uint64_t>(processes);
   team.leaders = allocate<ClockLeader>(processes);
   if (clocks == nullptr || team.leaders == nullptr || !make_communicator(deadline_ns) ||
@@ -142,7 +141,7 @@ struct Found {
   std::uint64_t round_trip_ns = UINT64_MAX;
   std::uint64_t own_ns = 0, peer_ns = 0;
   std::uint32_t round_trips = 0;
-  std::uint32_t as_short = 0;  // as the shortest, but for a tenth
+  std::uint32_t as_short = 0;  // within a tenth of the shortest
 
   void take(std::uint64_t sent_ns, std::uint64_t peer_then_ns, std::uint64_t back_ns) {
     const std::uint64_t took = back_ns - sent_ns;
@@ -169,10 +168,10 @@ void record(const Found& found, const ClockLeader& peer, ClockSample::End end) {
   log::publish(record, log::RecordType::clock_sample, sizeof *record / 8, end, found.round_trips);
 }
 
-// Nobody may send what is not received: UCX tells the user of messages that it has to throw away.
-// So who is asked says until when it waits, and who asks says if it waits no longer.
+// Nobody may send a message that is not received: UCX warns the user of messages that it has to
+// discard. So the answering side says until when it waits, and the asking side says if it gave up.
 bool meet(ClockChannel& channel, ClockSample::End end, const Known& known, std::uint64_t by_ns) {
-  constexpr std::uint64_t kUnderWayNs = 50 * kMs;  // what was sent before we said so comes by then
+  constexpr std::uint64_t kUnderWayNs = 50 * kMs;  // for messages sent before ours arrives
   constexpr std::uint64_t kMarginNs = 500 * kMs;
   channel.expect(tag_of(Tag::ready, end));
   const ClockMessage* ready = channel.wait(by_ns);
@@ -186,7 +185,8 @@ bool meet(ClockChannel& channel, ClockSample::End end, const Known& known, std::
          static_cast<std::int64_t>(until_ns - monotonic_raw_ns() - kMarginNs) > 0;
 }
 
-// A shortest round trip that is much longer than that of the start is the fault of a busy moment.
+// If even the shortest round trip is much longer than at the start, the machine is busy at the
+// moment.
 Found ask(ClockChannel& channel, ClockSample::End end, const Known& known, std::uint64_t limit_ns) {
   Found found;
   const std::uint64_t good_ns = known.round_trip_ns == 0 ? UINT64_MAX : 3 * known.round_trip_ns;
@@ -199,7 +199,7 @@ Found ask(ClockChannel& channel, ClockSample::End end, const Known& known, std::
     const ClockMessage* answer = channel.wait(sent_ns + kAnswerNs);
     const std::uint64_t back_ns = monotonic_raw_ns();
     if (answer == nullptr) return {};
-    // Who has no time left takes what there is.
+    // Without time left, a warm-up counts, too.
     if (number > kWarmUps || back_ns >= until_ns) found.take(sent_ns, answer->clock_ns, back_ns);
     if (found.as_short >= kEnough && found.round_trip_ns <= good_ns) break;
   }
@@ -210,7 +210,7 @@ Found ask(ClockChannel& channel, ClockSample::End end, const Known& known, std::
 bool answer(ClockChannel& channel, ClockSample::End end, std::uint64_t patience_ns) {
   const std::uint64_t until_ns = monotonic_raw_ns() + patience_ns;
   channel.expect(tag_of(Tag::question, end));
-  // Who asks may have been here long before.
+  // The asking side may have come first.
   const ClockMessage* question = channel.wait(monotonic_raw_ns() + kMs);
   if (question == nullptr) {
     channel.send(tag_of(Tag::ready, end), {0, until_ns});
@@ -239,14 +239,14 @@ void measure_in(std::size_t step, ClockSample::End end, std::uint64_t meet_by_ns
     if (found.round_trips > 0) record(found, peer, end);
     known = {found.round_trips > 0 ? found.round_trip_ns : 0, found.own_ns - found.peer_ns};
   } else {
-    // At the start it is its turn when those before it are done.
+    // At the start it has to wait for the turns before its own.
     const std::uint64_t turns = end == ClockSample::at_start ? step + 2 : 1;
     known.round_trip_ns = answer(channel, end, turns * kMeetNs) ? 1 : 0;
   }
   channel.close();
 }
 
-// The time is shared among those who are still to be asked.
+// The remaining time is shared by the leaders that are still to be asked.
 void measure_at_start() {
   const std::size_t steps = measuring_steps(team.count);
   const std::uint64_t begin_ns = monotonic_raw_ns(), until_ns = begin_ns + kStartNs;
@@ -268,7 +268,8 @@ void measure_at_end() {
   }
 }
 
-// What UCX does meanwhile is the tool's: it is recorded, and told apart by these times.
+// UCX operations during these times belong to uctrace: they are recorded, and recognised by these
+// times.
 class ToolTraffic {
  public:
   ToolTraffic() : begin_tick_(log::now()), sends_before_(sends()), saved_errno_(errno) {}
@@ -286,7 +287,7 @@ class ToolTraffic {
   ToolTraffic& operator=(const ToolTraffic&) = delete;
 
  private:
-  // Of this thread, so far: MPI libraries send these messages by tags or as active messages.
+  // Of this thread so far: MPI libraries send such messages with tags or as active messages.
   static std::uint64_t sends() {
     log::Lane* lane = log::lane();
     return lane == nullptr ? 0 : lane->counters().ucp_sends + lane->counters().ucp_am_sends;

@@ -1,5 +1,5 @@
-// One direction of a collective call: how much data its arguments mean. Asks the library about
-// datatypes, which is allowed once the call has returned well.
+// One direction of a collective call: how much data its arguments describe. Asks the library about
+// datatypes, so use it only after the call has succeeded.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace uctrace::mpi {
 
-// MPI looks at no datatype where nothing is moved, so it may be none.
+// If nothing is moved, MPI ignores the datatype: it may be invalid.
 inline std::uint64_t size_of(std::uint64_t count, Handle datatype) {
   if (count == 0) return 0;
   return count * static_cast<std::uint64_t>(std::max(element_bytes(datatype), std::int64_t{0}));
@@ -20,7 +20,7 @@ inline std::uint64_t positive(std::int64_t count) {
   return count > 0 ? static_cast<std::uint64_t>(count) : 0;
 }
 
-// One direction of a call: the data of one process, of this one among several, and of all.
+// One direction of a call: the data of one process, of a given process among several, and of all.
 class Side {
  public:
   Side(const UctraceSide& side, const UctraceCollective& call) : side_(side), call_(call.call) {}

@@ -31,7 +31,7 @@ struct Members {
   bool complete = true;  // false: more runs than a record holds, or processes of another world
 };
 
-// One of the two groups of an intercommunicator, or that of another communicator.
+// One of the two groups of an intercommunicator, or the group of an intracommunicator.
 class Group {
  public:
   Group(int (*ask)(Word, Word*), Handle communicator) {
@@ -44,8 +44,8 @@ class Group {
 
   int size() const { return size_; }
 
-  // Calls visit(rank in MPI_COMM_WORLD), which is library.undefined of a process of another world,
-  // for the first `count` members, until one returns false.
+  // Calls visit(rank in MPI_COMM_WORLD) for the first `count` members, until a call returns false.
+  // The rank of a process of another world is library.undefined.
   template <typename Visit>
   void for_each_world_rank(int count, Visit visit) const {
     constexpr int kChunk = 512;
@@ -78,7 +78,8 @@ class Group {
     return members;
   }
 
-  // Adds what depends on the members and not on their order. False: one is of another world.
+  // Adds a value that depends on the members but not on their order. False: one is of another
+  // world.
   bool add_to_hash(std::uint64_t& hash) const {
     bool known = true;
     for_each_world_rank(size_, [&](int rank) {
@@ -100,7 +101,7 @@ struct Definition {
   Handle parent;
   std::uint16_t function;
   std::uint32_t ordinal;
-  std::uint64_t tag;  // or what stands for it
+  std::uint64_t tag;  // or the hash of its text
   bool has_tag;
 };
 
@@ -113,7 +114,7 @@ std::uint64_t tag_of(const NewCommunicator& made) {
   return sum;
 }
 
-// The same number in all members, where the call that made a communicator has a tag.
+// The same number in all members, if the communicator was made by a call with a tag.
 std::uint64_t group_hash(const Definition& definition, const Group& local, const Group* remote) {
   if (!definition.has_tag) return 0;
   std::uint64_t hash = 0;
@@ -125,9 +126,9 @@ std::uint64_t group_hash(const Definition& definition, const Group& local, const
 void write(const Definition& definition, const Group& local, const Group* remote) {
   int rank = 0;
   library.ask.comm_rank(definition.members, &rank);
-  // Whoever joins the records of all members needs the list once.
+  // The merger, which joins the records of all members, needs the list once.
   const Members members = rank == 0 ? local.members() : Members{};
-  // All is asked before there is a record: an unfinished one holds up those behind it.
+  // Ask everything before a record is reserved: an unfinished record holds up those after it.
   const auto size = static_cast<std::uint32_t>(local.size());
   const std::int32_t leader = local.leader();
   const std::int32_t remote_leader = remote != nullptr ? remote->leader() : -1;
@@ -196,7 +197,7 @@ void take_place(int rank, int size, log::ThreadLevel level) {
 
 // --- sessions ------------------------------------------------------------------------------------
 
-// Those that are open; of more, the others are not taken to find the world by.
+// The open sessions. Sessions beyond this room cannot be used to find the world.
 constexpr std::size_t kSessions = 16;
 constinit Handle sessions[kSessions]{};
 constinit Handle world_session = 0;  // whose set of processes world_group is
@@ -211,7 +212,7 @@ void take_place_by_session(Handle session) {
   library.sessions.group_rank(world_group, &rank);
   library.ask.group_size(world_group, &size);
   world_session = session;
-  take_place(rank, size, log::ThreadLevel::unknown);  // each session has its own
+  take_place(rank, size, log::ThreadLevel::unknown);  // each session has its own level
   world_by.store(WorldBy::session, std::memory_order_release);
 }
 

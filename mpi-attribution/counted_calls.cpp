@@ -19,7 +19,7 @@ namespace {
 
 using log::CounterKind;
 
-// Sends that are started again and again, by their request.
+// Persistent sends by their request.
 struct PersistentSend {
   std::uint64_t peer, bytes;
 };
@@ -28,7 +28,7 @@ constinit log::AddressMap<PersistentSend, kMostPersistent> persistent_sends;
 
 const void* key_of(Handle request) { return reinterpret_cast<const void*>(request); }
 
-// Functions of string_view may throw, which nobody here could catch.
+// Unlike string_view's, these functions cannot throw: nobody here could catch it.
 bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() &&
          std::memcmp(text.data() + text.size() - end.size(), end.data(), end.size()) == 0;
@@ -79,7 +79,7 @@ std::uint64_t peer_in(const CountedComm* comm, std::int32_t rank) {
   return comm != nullptr ? comm->peer(rank) : log::kUnknownPeer;
 }
 
-// The call is over: what UCP is asked for behind it is not its message.
+// When the call is over, later UCP operations are not its message.
 class EndOfSend {
  public:
   EndOfSend() = default;
@@ -88,8 +88,8 @@ class EndOfSend {
   ~EndOfSend() { log::programs_send = 0; }
 };
 
-// Of a process in another world MPI tells no rank; the endpoint that the message of this call went
-// to tells who it is.
+// MPI tells no rank for a process of another world; the endpoint that this call's message used
+// tells who it is.
 std::uint64_t known_peer(std::uint64_t peer) {
   return peer != log::kUnknownPeer ? peer : log::peer_of_programs_send(log::programs_send);
 }
@@ -104,7 +104,7 @@ void count_function(const UctraceCall& call, std::uint64_t bytes) {
   log::count(CounterKind::mpi_function, function_of(call), bytes);
 }
 
-// Of several that are started at once, one that goes to another world has no peer.
+// If several are started at once, the peer of a send to another world is not known.
 void start(Handle request, bool is_alone) {
   const auto* entry = persistent_sends.find(key_of(request));
   if (entry == nullptr) return;
@@ -118,7 +118,7 @@ void keep_persistent(const UctraceCall& call, const PersistentSend& send) {
   }
 }
 
-// A request of another kind may have the handle of one that was freed in another way.
+// A new request may have the handle of one that ended unseen.
 void forget_persistent(Handle request) {
   auto* entry = request != 0 ? persistent_sends.find(key_of(request)) : nullptr;
   if (entry != nullptr) persistent_sends.free(entry);
@@ -148,7 +148,7 @@ void count_message(const UctraceMessage& message, std::int32_t peer) {
   const bool moves = succeeded(call) && peer >= 0 && as != CountedAs::other;
   if (!moves) {
     count_function(call, 0);
-    // A receive that is started has no entry of a send that had its handle before.
+    // A persistent receive must not inherit the entry of a send that had its handle before.
     if (call.stores_request && succeeded(call)) {
       forget_persistent(library.request_at(call.request));
     }
@@ -199,8 +199,8 @@ void count_started(const UctraceRequests& requests) {
 
 namespace {
 
-// One call, by who sends to whom. As Open MPI's monitoring has it, what goes to or comes from a
-// root is counted by the root, and a scan is counted by each rank for those behind it.
+// Counts one call by sender and receiver. As in Open MPI's monitoring, the root counts data to and
+// from the root, and each rank of a scan counts data for the ranks after it.
 class CountedCollective {
  public:
   CountedCollective(const UctraceCollective& call, const CountedComm& comm)
@@ -257,7 +257,7 @@ class CountedCollective {
     const auto root = static_cast<std::int32_t>(call_.root);
     return root == (comm_.inter ? library.root : comm_.rank);
   }
-  // Its counts are the receiving side's, its datatype the sending one's.
+  // It has the counts of the receiving side and the datatype of the sending side.
   Side reduced() {
     both_ = call_.receive;
     both_.datatype = call_.send.datatype;
@@ -272,7 +272,7 @@ class CountedCollective {
     return bytes;
   }
 
-  // As much for each other one: a single row, whoever they are.
+  // The same amount for each other rank: a single row, whoever they are.
   std::uint64_t each(CounterKind kind, std::uint64_t bytes) const {
     if (comm_.is_named) {
       log::count(CounterKind::collective_each, comm_.number, bytes);

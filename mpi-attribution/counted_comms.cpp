@@ -23,7 +23,7 @@ constinit std::uint32_t next_number = 0;
 
 const void* key_of(Handle handle) { return reinterpret_cast<const void*>(handle); }
 
-// The job's memory allocator is not ours to call in the middle of its MPI.
+// The job's memory allocator must not be called in the middle of its MPI.
 void* take_pages(std::size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;

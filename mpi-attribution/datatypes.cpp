@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kTries = 4;
 constexpr std::size_t kLongestName = 512;  // more than any MPI_MAX_OBJECT_NAME
 
-// Whether a definition may be in the log whose handle is not in the table.
+// Whether the log may have a definition whose handle is not in the table.
 constinit std::atomic<bool> some_gave_way{false};
 
 Handle& place_of(Handle handle, std::size_t attempt) {
@@ -36,7 +36,8 @@ bool is_known(Handle handle) {
   return false;
 }
 
-// At the first free place, else in the place of another one, which is then defined again.
+// Uses the first free place, else replaces another handle, which is then defined again at its next
+// use.
 void note(Handle handle) {
   for (std::size_t attempt = 0; attempt < kTries; ++attempt) {
     Handle none = 0;

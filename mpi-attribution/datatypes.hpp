@@ -1,5 +1,5 @@
-// Keeps the log's picture of the datatypes of recorded calls: each is defined when a call first
-// uses it, and again when its handle names another one.
+// Defines the datatypes of recorded calls in the log: when a call first uses one, and again when
+// its handle names another one.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace uctrace::mpi {
 
 namespace detail {
-// Handles whose datatype is in the log, each at the place of its hash or at one of a few others; 0
+// Handles whose datatype is in the log, each at the place of its hash or at one of the next few; 0
 // = none.
 inline constexpr unsigned kDatatypeBits = 10;
 UCTRACE_OWN extern Handle known_datatypes[std::size_t{1} << kDatatypeBits];
@@ -22,7 +22,7 @@ inline std::size_t place_of_datatype(Handle handle) {
 void learn_datatype(Handle handle, std::uint64_t tick);
 }  // namespace detail
 
-// Sees to it that the log has the datatype of a call that began at `tick` and succeeded. Costs 7
+// Makes sure that the log has the datatype of a call that began at `tick` and succeeded. Costs 7
 // instructions if it has, else some microseconds.
 UCTRACE_HOT inline void know_datatype(Handle handle, std::uint64_t tick) {
   const Handle& known = detail::known_datatypes[detail::place_of_datatype(handle)];
@@ -31,7 +31,7 @@ UCTRACE_HOT inline void know_datatype(Handle handle, std::uint64_t tick) {
   }
 }
 
-// To be called before the library frees it: from then on the handle may name another one.
+// Call it before the library frees the datatype: from then on the handle may name another one.
 void forget_datatype(Handle handle);
 
 }  // namespace uctrace::mpi

@@ -22,14 +22,14 @@ CALL_HEADER = Path(__file__).with_name("call.h")
 
 ENTRY_MPI, ENTRY_PMPI = 0, 1  # UctraceEntry: the assembler needs the numbers
 
-# Of functions that not every MPI library has. Such a version is what an ordinary reference without
-# any gets and dlsym does not: it must be the only one of the library.
+# The version of functions that some MPI libraries lack. An ordinary reference without a version is bound to it, but
+# dlsym does not find it. It must be the only version of the symbol.
 OPTIONAL_VERSION = "UCTRACE_OPTIONAL"
 OPTIONAL_ENDING = "_optional"
 
 
 def read_structs(header):
-    """Of call.h: the fields of each struct that a guard may be or have, by name, each with its type."""
+    """From call.h: the fields, by name and with their types, of each struct that a guard may be or contain."""
     structs = {}
     for name, body in re.findall(r"typedef struct (\w+) \{\n(.*?)\n\} \1;", header, re.S):
         lines = " ".join(re.sub(r"//.*", "", body).split()).split(";")[:-1]
@@ -43,8 +43,8 @@ STRUCTS = read_structs(CALL_HEADER.read_text(encoding="utf-8"))
 
 
 def initialiser(c_type, fields):
-    """With all fields of the struct, of which `fields` are set and the others 0. Those that are left out would be
-    0 as well, but a compiler clears the whole struct first then, which takes longer than the rest of a wrapper."""
+    """An initialiser with all fields of the struct: `fields` are set, the others are 0. Fields that are left out would
+    be 0 as well, but compilers then clear the whole struct first, which takes longer than the rest of a wrapper."""
     given = {field.removeprefix(".").split(" = ")[0] for field in fields}
     rest = [f".{field} = " + (initialiser(kind, []) if kind in STRUCTS else "0")
             for field, kind in STRUCTS[c_type].items() if field not in given]
@@ -54,7 +54,7 @@ def initialiser(c_type, fields):
 def half(function, prefix=""):
     """Initialiser of a UctraceHalf."""
     fields = []
-    # An exchange with a window has one target.
+    # An access to a window has one target.
     if peer := function.argument(prefix + "peer") or function.argument("peer"):
         fields.append(f".peer = {peer}")
     if tag := function.argument(prefix + "tag"):
@@ -76,14 +76,14 @@ def makes_persistent(function):
 
 
 def posting(function):
-    """UctracePosting: of calls that send or receive one message."""
+    """The UctracePosting: for calls that send or receive one message."""
     if function.kind not in ("send", "receive") or makes_persistent(function):
         return None
     return "kUctracePosts" if function.name.startswith("MPI_I") else "kUctracePostsAndWaits"
 
 
 def record_parts(function):
-    """What the record of a call has besides."""
+    """The optional parts of a call's record."""
     shape, roles = SHAPES[function.kind], set(function.roles)
     has_volume = "datatype" in roles or (function.rule or "none") != "none"
     parts = [
@@ -106,7 +106,7 @@ def record_head(function, number):
 
 
 def wrapper_locals(function):
-    """Variables of a wrapper beside its guard."""
+    """Variables of a wrapper besides its guard."""
     return "  Word kept[kUctraceKept];\n" if function.kind.startswith("test_") else ""
 
 
@@ -175,13 +175,13 @@ def message_fields(call, function):
     return [f".call = {call}", f".half = {half(function)}"]
 
 
-# What a guard has besides a UctraceMessage: the field, and the role of its argument.
+# The extra field of a guard that contains a UctraceMessage, and the role of its argument.
 FIELD_BESIDE_MESSAGE = {
     "UctraceProbe": ("flag", "flag_at"),
     "UctraceProbedReceive": ("probed", "probed"),
     "UctracePartitioned": ("partitions", "partitions"),
 }
-# What one has besides a UctraceCall: the fields, each with the first of these roles that is there.
+# The extra fields of a guard that contains a UctraceCall, each with its roles: the first that the function has counts.
 PARTITION_FIELDS = {
     "UctraceReady": (("first", ("partition",)), ("last", ("last_partition", "partition"))),
     "UctraceReadyList": (("count", ("partition_count",)), ("list", ("partition_list",))),
@@ -228,7 +228,7 @@ def guard(function, number):
     return initialiser(shape.c_type, fields), "guard.call"
 
 
-# Those whose `enter` takes more than the UctraceCall.
+# Guards whose `enter` takes more than the UctraceCall.
 WHOLE_GUARD = ("message", "exchange", "requests", "probed_receive", "session_finalize")
 
 
@@ -239,19 +239,19 @@ def symbols(function):
 
 
 def exported(function):
-    """Those of them that there are."""
+    """Those of the two that exist."""
     return symbols(function)[:1] if function.kind == "tool" else symbols(function)
 
 
 def call_of_original(function):
-    """Of a function whose arguments are a0, a1, ..."""
+    """The parameters of a function: a0, a1, ... ..."""
     names = [f"a{i}" for i in range(len(function.roles))]
     return f"((Function{len(names)})original)({', '.join(names)})"
 
 
 def tool_wrapper(function, number):
-    """Of MPI_T: not measured, and answered by this library where it offers variables. What calls PMPI_T
-    is past it: such a function is not exported."""
+    """A function of MPI_T: not measured, but answered by this library if it offers variables. The PMPI_T names are not
+    exported: calls of these bypass this library."""
     names = [f"a{i}" for i in range(len(function.roles))]
     parameters = [f"Word {name}" for name in names]
     return f"""
@@ -265,19 +265,20 @@ WRAPPER_EXPORT Word {function.name}({', '.join(parameters) or 'void'}) {{
 """
 
 
-# Classes of functions of which only the call is counted, whatever it returns.
+# Classes of functions of which only calls are counted, whatever they return.
 COUNTED_AS_CALLS = ("receive", "probe", "wait", "test", "wait_all", "wait_any", "wait_some",
                     "test_all", "test_any", "test_some")
 
 
 def is_counted_shortly(function):
-    """Whether it has a shorter way while calls are only counted."""
+    """Whether it has a shorter path while calls are only counted."""
     return function.kind in (*COUNTED_AS_CALLS, "send") and not makes_persistent(function)
 
 
 def counted_wrapper(function, number):
-    """That shorter way: what counts around the original, and who takes it. Calls that the library makes itself, and those
-    without an original yet, are left to `recorded_`: so no argument needs to be kept in a register over a call."""
+    """That shorter path: the function that counts around the original, and the branch to it. Calls by the library
+    itself, and calls whose original is not yet known, are left to `recorded_`: so no argument has to survive a call in
+    a register."""
     names = [f"a{i}" for i in range(len(function.roles))]
     parameters, arguments = ", ".join(f"Word {name}" for name in names), ", ".join(names)
     sends = function.kind == "send"
@@ -321,7 +322,7 @@ def wrapper(function, number):
     versions = "".join(
         f'__asm__(".symver {symbol}, {name}@{OPTIONAL_VERSION}");\n'
         for symbol, name in ((mpi, function.name), (pmpi, "P" + function.name)) if symbol != name)
-    # Who calls PMPI is asked once.
+    # The caller of a PMPI function is checked only once.
     entry, branch, by_binding = f"WRAPPER_EXPORT Word {mpi}", "", measured
     if is_counted_shortly(function):
         entry = f"WRAPPER_RECORDED Word recorded_{function.name}"
@@ -346,7 +347,7 @@ def wrapper(function, number):
 
 
 def prototypes(functions):
-    """Exported functions have no header of their own; -Wmissing-prototypes wants declarations."""
+    """Exported functions have no header; -Wmissing-prototypes needs declarations."""
     for arity in sorted({len(f.roles) for f in functions}):
         words = ", ".join(["Word"] * arity) or "void"
         yield f"typedef Word (*Function{arity})({words});"
@@ -361,7 +362,7 @@ def prototypes(functions):
 
 
 def field(constant):
-    """What a C struct may call it."""
+    """A name that a C struct may use for it."""
     return f"{constant}_type" if constant in ("char", "int", "unsigned_long") else constant
 
 

@@ -1,5 +1,5 @@
-// The MPI library of this process: its constants and those of its functions that are asked about
-// communicators and datatypes. All of those are local: nothing but Messaging communicates.
+// The MPI library of this process: its constants, and its functions that answer questions about
+// communicators and datatypes. These are local: nothing but Messaging communicates.
 #pragma once
 
 #include <atomic>
@@ -14,11 +14,11 @@ namespace uctrace::mpi {
 
 using Word = UctraceWord;
 
-// A handle in the form that records carry: the program's word without undefined upper bits.
+// A handle as records hold it: the program's word without undefined upper bits.
 using Handle = std::uint64_t;
 
-// Answers of the library's own PMPI functions. They return MPI_SUCCESS (0) or an error, after the
-// error handler of the communicator (or of MPI_COMM_WORLD) ran: ask only what must succeed.
+// The library's PMPI functions for questions. They return MPI_SUCCESS (0), or run the error handler
+// of the communicator (or of MPI_COMM_WORLD) and return an error: ask only what must succeed.
 struct Inquiries {
   int (*get_library_version)(char*, int*);
   int (*initialized)(int*);
@@ -41,26 +41,26 @@ struct Inquiries {
   int (*dist_graph_neighbors_count)(Word, int*, int*, int*);
 };
 
-// Says which binary interface the library has, at any time; nullptr before MPI 5.
+// Tells the library's binary interface, at any time; nullptr before MPI 5.
 using AbiVersion = int (*)(int* major, int* minor);
 
-// What programs without MPI_Init are placed in the world by; nullptr before MPI 4.
+// Gives programs without MPI_Init their place in the world; nullptr before MPI 4.
 struct Sessions {
   int (*group_from_session_pset)(Word, const char*, Word*);
   int (*group_rank)(Word, int*);
 };
 
-// Who a process of a topology sends to; nullptr where not all of them are there.
+// Tell the neighbors in a topology; nullptr if any of them is missing.
 struct Neighbors {
   int (*cart_shift)(Word, int, int, int*, int*);
   int (*graph_neighbors)(Word, int, int, int*);
   int (*dist_graph_neighbors)(Word, int, int*, int*, int, int*, int*);
 };
 
-// What datatypes are described by (datatypes.cpp).
+// Describe datatypes (datatypes.cpp).
 struct Describing {
   int (*type_get_envelope)(Word, int*, int*, int*, int*);
-  // Where there are counts of 64 bits, which the other one refuses to tell; else nullptr.
+  // If the library has 64-bit counts, which the other function refuses to tell; else nullptr.
   int (*type_get_envelope_c)(Word, std::int64_t*, std::int64_t*, std::int64_t*, std::int64_t*,
                              int*);
   int (*type_get_extent_x)(Word, std::int64_t*, std::int64_t*);
@@ -68,7 +68,7 @@ struct Describing {
   int (*type_get_name)(Word, char*, int*);
 };
 
-// What the clocks of hosts are measured with (clock_sync.cpp): none of it waits.
+// Used to measure the clocks of hosts (clock_sync.cpp): none of these wait.
 struct Messaging {
   int (*comm_idup)(Word, Word*, Word*);
   int (*comm_set_errhandler)(Word, Word);
@@ -79,8 +79,8 @@ struct Messaging {
   int (*cancel)(Word*);
 };
 
-// Of MPI_T, of which the library's own variables are asked (tool_calls.cpp); may be called once
-// that is initialised, and say so where it is not.
+// Functions of MPI_T about the library's own variables (tool_calls.cpp). They need an initialised
+// MPI_T, and return an error without it.
 struct Tools {
   int (*pvar_get_num)(int*);
   int (*cvar_get_num)(int*);
@@ -94,11 +94,11 @@ struct Library {
   Sessions sessions;
   Neighbors neighbors;
   Describing describing;
-  bool can_describe;   // all of it is there
-  bool records_polls;  // also those that found nothing (UCTRACE_POLLS)
+  bool can_describe;   // all functions exist
+  bool records_polls;  // even polls that found nothing (UCTRACE_POLLS)
   Messaging messaging;
   bool can_message;     // the same
-  bool int_partitions;  // MPI_Psend_init and MPI_Precv_init take an int, and others an MPI_Count
+  bool int_partitions;  // MPI_Psend_init and MPI_Precv_init take an int, not an MPI_Count
   Word handle_mask;     // the bits of a word that are a handle's
   std::int32_t proc_null, any_source, any_tag, undefined, root;
   std::int32_t cartesian, graph, distributed_graph;
@@ -133,7 +133,7 @@ struct Library {
   }
 };
 
-// Filled before the first wrapper sees uctrace_mpi_recording, constant from then on.
+// Filled before the first wrapper sees uctrace_mpi_recording; constant from then on.
 UCTRACE_OWN extern Library library;
 
 // A count among the arguments of a call.
@@ -144,11 +144,11 @@ inline std::int64_t count_of(Word word, const UctraceCall& call) {
   return count_of(word, call.big_counts);
 }
 
-// Whether any function of MPI was called through this library. Inherited by a fork child.
+// Whether any MPI function was called through this library. Inherited by a fork child.
 bool was_called();
 
-// A mask of UctraceCall::posting: all bits once MPI is initialised, and not for threads that call it
-// at the same time (MPI_THREAD_MULTIPLE); else none.
+// A mask for UctraceCall::posting: all bits once MPI is initialised below MPI_THREAD_MULTIPLE, else
+// none.
 UCTRACE_OWN extern constinit std::atomic<std::uint8_t> may_share_ticks;
 
 }  // namespace uctrace::mpi

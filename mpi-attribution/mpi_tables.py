@@ -1,5 +1,5 @@
-"""Reads the tables of MPI: which functions are measured (mpi_functions.txt), and the constants of the
-binary interfaces (mpi_flavours.txt)."""
+"""Reads the tables of MPI: the measured functions (mpi_functions.txt), and the constants of binary
+interfaces (mpi_flavours.txt)."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ COUNTS = ("count", "recv_count", "counts", "recv_counts")
 
 
 def big(role):
-    """The role of a count that has 64 bits."""
+    """The role of a 64-bit count."""
     return role.replace("count", "big_count") if role in COUNTS else role
 
 
@@ -18,15 +18,15 @@ class Function:
     name: str
     kind: str
     roles: tuple  # one for each argument
-    rule: str = ""  # of the volume of a collective operation
-    optional: bool = False  # not every MPI library has it
+    rule: str = ""  # the volume rule of a collective operation
+    optional: bool = False  # some MPI libraries lack it
 
     def argument(self, role):
         """The C name of the argument with this role, None if there is none."""
         return f"a{self.roles.index(role)}" if role in self.roles else None
 
     def count(self, role):
-        """The same of a count, whether it has 64 bits or not."""
+        """The same for a count of either size."""
         return self.argument(role) or self.argument(big(role))
 
     @property
@@ -167,7 +167,7 @@ INTEGER_CONSTANTS = ("handle_bytes", "proc_null", "any_source", "any_tag", "unde
 HANDLE_CONSTANTS = ("comm_null", "comm_self", "comm_world", "datatype_null", "no_op",
                     "request_null", "byte", "errors_return", "char", "int", "unsigned_long",
                     "t_all_handles")
-# In the order of log::Combiner, from its first one that is known.
+# In the order of log::Combiner, from the first known one on.
 COMBINERS = ("named", "dup", "contiguous", "vector", "hvector_integer", "hvector", "indexed",
              "hindexed_integer", "hindexed", "indexed_block", "struct_integer", "structure",
              "subarray", "darray", "f90_real", "f90_complex", "f90_integer", "resized",

@@ -1,4 +1,4 @@
-// Records what calls say about the partitions of a request, and whether a request was complete.
+// Records calls about the partitions of a request, and answers whether a request is complete.
 #include <cstring>
 
 #include "mpi-attribution/call_lists.hpp"
@@ -16,7 +16,7 @@ std::int32_t answer_of(const UctraceTest& test) {
   return answer != 0;
 }
 
-// Counts the call. True: that is all that is wanted of it.
+// Counts the call. True: nothing else is wanted.
 bool counted(const UctraceCall& call) {
   if (!log::counts()) return false;
   count_call(call);
@@ -31,8 +31,8 @@ void record_numbers_of(const UctraceCall& call, std::uint64_t end_tick, std::int
   }
 }
 
-// Instead of a record. A loop that polls would fill the log. False: the call is to be recorded, for
-// it moved something on, whose records belong to it.
+// Counts a poll instead of recording it: a polling loop would fill the log. False: the call must be
+// recorded, because it made progress whose records belong to it.
 bool only_counted(const UctraceCall& call, std::uint64_t end_tick) {
   log::Lane* lane = log::lane();
   if (lane == nullptr || library.records_polls || !succeeded(call) ||
@@ -68,7 +68,7 @@ void uctrace_mpi_leave_ready(const UctraceReady* ready) {
   record_numbers_of(ready->call, log::now(), as_int(ready->first), as_int(ready->last));
 }
 
-// The program may change the list once the call has returned, which it has not for its caller.
+// The program may not change the list yet: for the program the call has not returned.
 void uctrace_mpi_leave_ready_list(const UctraceReadyList* ready) {
   if (counted(ready->call)) return;
   const std::uint64_t end_tick = log::now();

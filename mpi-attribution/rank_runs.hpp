@@ -13,7 +13,7 @@ class RankRuns {
   static constexpr std::size_t kMaxRuns =
       (log::kMaxRecordBytes - sizeof(log::Communicator)) / sizeof(log::RankRun);
 
-  // Adds the next rank; false, without effect, if it needs a run more than a record holds.
+  // Adds the next rank; false, without effect, if it needs another run and the record is full.
   bool append(std::int32_t rank) {
     if (count_ != 0 && extends(runs_[count_ - 1], rank)) {
       log::RankRun& run = runs_[count_ - 1];

@@ -49,7 +49,7 @@ std::int32_t tag_of(const UctraceCall& call, const UctraceHalf& half) {
   return call.has_tag ? tag_of(half.tag) : MpiCall::kNone;
 }
 
-// Asks the library, which is allowed once the call has returned.
+// Asks the library: only after the call has returned.
 UCTRACE_HOT inline log::MpiVolume half_volume(const UctraceHalf& half, std::int32_t peer,
                                               const UctraceCall& call) {
   const bool moved = has(call, MpiCall::kVolume) && peer != MpiCall::kNull && succeeded(call);
@@ -96,7 +96,7 @@ std::int32_t root_of(Word word) {
   return root == library.proc_null ? MpiCall::kNull : root;
 }
 
-// What the datatype of a side that moves nothing is, is not looked at: it may be no datatype.
+// If a side moves nothing, its datatype is not looked at: it may be invalid.
 log::MpiVolume moved(std::uint64_t bytes, const UctraceSide& side, const UctraceSide& other,
                      const UctraceCall& call) {
   const bool stands_for_it = side.buffer == library.in_place || side.datatype == 0;

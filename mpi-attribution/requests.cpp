@@ -1,4 +1,4 @@
-// Records the requests of calls that take several, and which of them ended (log::MpiRequests).
+// For calls that take several requests, records these and those that ended (log::MpiRequests).
 #include <algorithm>
 #include <cstring>
 
@@ -35,7 +35,7 @@ void record_kept(const UctraceRequests& requests) {
 
 // --- what a call ended ---------------------------------------------------------------------------
 
-// A call that returned well says so itself.
+// A successful call tells which requests ended.
 void record_success(const UctraceRequests& requests) {
   const std::size_t count = count_of(requests);
   if (requests.flag != 0 && int_at(requests.flag) == 0) return;
@@ -55,7 +55,7 @@ void record_success(const UctraceRequests& requests) {
                  });
 }
 
-// One that failed may have ended some: those whose handle it cleared.
+// A failed call may have ended some: those whose handle it cleared.
 void record_failure(const UctraceRequests& requests) {
   const std::size_t count = requests.kept != nullptr ? kept_of(requests) : count_of(requests);
   const auto is_cleared = [&](std::size_t i) {
@@ -72,7 +72,7 @@ void record_failure(const UctraceRequests& requests) {
   });
 }
 
-// The first request that a call which only tests was given.
+// The first request that was passed to a testing call.
 Handle first_kept(const UctraceRequests& requests) {
   const std::size_t count = kept_of(requests);
   for (std::size_t i = 0; i < count; ++i) {

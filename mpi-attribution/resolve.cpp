@@ -1,5 +1,5 @@
-// Finds the program's MPI at its first call: not earlier, because a language binding may load it
-// long after start-up, and a program without MPI must not pay.
+// Finds the program's MPI at the first MPI call. Not earlier: a language binding may load it long
+// after start-up, and a program without MPI must not pay.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -104,8 +104,8 @@ bool names_version(const UctraceFlavour& flavour, const char* text) {
   return false;
 }
 
-// A program that takes the address of a function holds what stands in for it, so that the symbol is
-// looked for in the library alone.
+// If the program takes the address of the function, the address is that of a stand-in in the
+// program. So the symbol is searched in the library alone.
 bool has_own_symbol(const UctraceFlavour& flavour, const Inquiries& ask) {
   if (flavour.own_symbol == nullptr) return true;
   const auto* known = reinterpret_cast<const void*>(ask.get_library_version);
@@ -116,7 +116,7 @@ bool has_own_symbol(const UctraceFlavour& flavour, const Inquiries& ask) {
   return found != nullptr && interpose::object_at(known).holds(found);
 }
 
-// A library that has an ABI of its own says so by a negative version, or not at all.
+// A library with its own ABI returns a negative version or lacks the function.
 bool has_standard_abi(Scope& scope) {
   AbiVersion abi_version = nullptr;
   int major = -1, minor = -1;
@@ -124,9 +124,9 @@ bool has_standard_abi(Scope& scope) {
          abi_version(&major, &minor) == 0 && major >= 1;
 }
 
-// Which UCP tags are of point-to-point messages: in Open MPI those of tags that are not negative
-// (the upper 24 bits), in MPICH those whose context is of no collective, and that are no protocol
-// message (log-merger/mpi/tag_layout.cpp). Of any other library none are known to be.
+// Which UCP tags belong to point-to-point messages (log-merger/mpi/tag_layout.cpp). In Open MPI:
+// MPI tags that are not negative (the upper 24 bits). In MPICH: a context that is not of
+// collectives, and no protocol message. For other libraries this is not known.
 void know_tags(const char* version_text) {
   const auto says = [&](const char* name) { return std::strstr(version_text, name) != nullptr; };
   if (says("Open MPI")) {
@@ -138,7 +138,7 @@ void know_tags(const char* version_text) {
   }
 }
 
-// What MPI_T is told by, beside integers.
+// The handles of MPI_T that are not integers.
 bool find_tool_handles(Scope& scope, const UctraceFlavour& flavour) {
   if (!find_handle(scope, flavour.char_type, library.char_type) ||
       !find_handle(scope, flavour.int_type, library.int_type) ||
@@ -215,7 +215,7 @@ bool identify_library(Scope& scope) {
   keep_first_line(version_text);
   for (unsigned i = 0; i < uctrace_mpi_flavour_count; ++i) {
     if (!adopt(scope, uctrace_mpi_flavours[i], version_text)) continue;
-    // Before MPI_Init makes its workers: readers then wait for the rank.
+    // Before MPI_Init makes its workers: readers of the counters then wait for the rank.
     log::name_counter(log::CounterNameKind::library, 0, version_text);
     return true;
   }
@@ -233,7 +233,7 @@ void publish_originals(Scope& scope) {
   }
 }
 
-// The log of a fork child is another one.
+// A fork child has another log.
 void forget_names() {
   for (unsigned i = 0; i < uctrace_mpi_function_count; ++i) {
     std::atomic_ref(uctrace_mpi_functions[i].described).store(false, std::memory_order_relaxed);
@@ -250,13 +250,13 @@ void forget_names() {
 
 enum class Progress : std::uint8_t { none, under_way, done };
 
-// Recursive: the library's own start-up code may call MPI functions while it is being asked.
+// Recursive: the library's start-up code may call MPI functions during the search.
 constinit interpose::RecursiveForkLock resolving;
 constinit Progress progress = Progress::none;
 constinit std::atomic<bool> called{false};
 
-// Where the search for the library begins. A plug-in that jumps into its first call, as the last
-// thing that a function does, leaves the address of its own caller behind, which may know no MPI.
+// Where the search for the library begins. If a plug-in's first MPI call is a tail call, the return
+// address is that of the plug-in's caller, which may not be linked with MPI.
 const void* place_that_knows_mpi(const void* caller) {
   if (Scope(caller).find_function("PMPI_Init") != nullptr) return caller;
   const void* library = interpose::find_anywhere("PMPI_Init");
@@ -283,7 +283,7 @@ void* resolve(UctraceFunction& function, UctraceEntry entry, const void* caller)
 
 void* resolve_held(UctraceFunction& function, UctraceEntry entry, const void* caller) {
   const interpose::Held held(resolving);
-  // What the parent's thread had begun it does not end here.
+  // A search that a thread of the parent began will not end in this process.
   if (held.taken_over() && progress == Progress::under_way) progress = Progress::none;
   return resolve(function, entry, caller);
 }

@@ -1,6 +1,5 @@
-// Performance variables of MPI_T, where uctrace offers some of its own: what the generated wrappers
-// call. What is not about these goes to the library, whose functions say whether MPI_T is
-// initialised.
+// Performance variables of MPI_T, if uctrace offers some: called by the generated wrappers. Calls
+// that are not about ours go to the library, whose functions check whether MPI_T is initialised.
 #include <cstdint>
 
 #include "mpi-attribution/communicators.hpp"
@@ -31,13 +30,13 @@ bool is_text(Word text, const char* value) {
 
 namespace {
 
-// 0, or what the library says where MPI_T is not initialised.
+// 0, or the library's error if MPI_T is not initialised.
 int readiness() {
   int all = 0;
   return pvar_indices.count(library.tools.pvar_get_num, all);
 }
 
-// What `act` returns for a handle of ours in its session.
+// The result of `act` for a handle of ours in its session.
 template <typename Act>
 Word with_handle(Word session, Word word, Act act) {
   if (const int error = readiness()) return static_cast<Word>(error);
@@ -49,7 +48,7 @@ Word with_handle(Word session, Word word, Act act) {
   return static_cast<Word>(fits ? act(*handle) : constants.t_invalid_handle);
 }
 
-// The same of all handles in a session, before the library does it with its own.
+// The same for all handles of a session, before the library acts on its own.
 template <typename Act>
 int with_all(Word session, Act act) {
   if (const int error = readiness()) return error;
@@ -82,7 +81,7 @@ extern "C" {
 
 Word uctrace_MPI_T_finalize(void* original) {
   const Word result = forward(original);
-  if (readiness() != 0) {  // it was the last one
+  if (readiness() != 0) {  // that was the last initialisation
     const ToolLock held;
     end_all_sessions();
   }
@@ -124,8 +123,9 @@ Word uctrace_MPI_T_pvar_get_info(void* original, Word index, Word name, Word nam
   return 0;
 }
 
-// A name of ours gives ours, also where the library has one of this name: its own may be dead, or
-// count other things, and what a program finds should not depend on how the library was started.
+// Our names give our variables, even if the library has one of the same name: that one may be
+// inactive or count other things, and a program's result should not depend on how the library was
+// started.
 Word uctrace_MPI_T_pvar_get_index(void* original, Word name, Word of_class, Word out) {
   if (const int error = readiness()) return refuse(error);
   for (int i = 0; i < kPerformanceVariables && out != 0; ++i) {
@@ -153,7 +153,7 @@ Word uctrace_MPI_T_pvar_session_create(void* original, Word out) {
 
 Word uctrace_MPI_T_pvar_session_free(void* original, Word at) {
   {
-    // Before the library may give its handle to another one.
+    // Before the library can reuse its handle.
     const ToolLock held;
     end_session(word_at(at));
   }

@@ -1,5 +1,5 @@
-// Control variables and categories of MPI_T, as tool_calls.cpp has performance variables. Ours are
-// in no category: those of the library stay what they are, with the numbers that its variables have
+// Control variables and categories of MPI_T, as tool_calls.cpp does performance variables. Ours are
+// in no category. The library's categories stay the same, with the numbers that its variables have
 // here.
 #include <cstdint>
 
@@ -26,7 +26,7 @@ Word with_control(Word word, Act act) {
   return static_cast<Word>(fits ? act(*handle) : library.flavour->t_invalid_handle);
 }
 
-// The library writes as many numbers as the category has, `room` at most.
+// The library writes the numbers of the category, `room` at most.
 void give_indices(const ToolIndices& indices, Word list, std::int32_t room, std::int32_t there) {
   for (std::int32_t i = 0; i < room && i < there; ++i) {
     const Word at = list + static_cast<Word>(i) * sizeof(std::int32_t);

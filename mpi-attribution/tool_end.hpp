@@ -1,9 +1,9 @@
-// What MPI_Finalize does for who asked for a profile at the end through MPI_T.
+// Writes the profile that a tool requested through MPI_T for the time of MPI_Finalize.
 #pragma once
 
 namespace uctrace::mpi {
 
-// Before the call. Nothing is done unless pml_monitoring_enable_output is set.
+// Before the call. Does nothing unless pml_monitoring_enable_output is set.
 void write_last_profile();
 
 }  // namespace uctrace::mpi

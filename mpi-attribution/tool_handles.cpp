@@ -23,7 +23,7 @@ constexpr std::size_t kMostSessions = 4096;
 constinit Word sessions[kMostSessions]{};
 constinit interpose::ForkLock answering;
 constinit std::uint32_t next_number = 0;
-constinit std::uint32_t process = 0;  // whose handles these are
+constinit std::uint32_t process = 0;  // the owner of these handles
 
 Word word_of(std::size_t place, std::uint32_t number) {
   return kTag | static_cast<Word>(number) << 16 | place;
@@ -43,7 +43,7 @@ bool replace_session(Word was, Word is) {
 ToolLock::ToolLock() : held_(answering) {
   if (process == interpose::process_number()) return;
   process = interpose::process_number();
-  // The counters of a fork child begin at 0, those of these handles were its parent's. One may be half made.
+  // A fork child's counters begin at 0; these handles belong to the parent's. One may be half made.
   for (ToolHandle*& handle : tool_handles) handle = nullptr;
   tool_handles_used = 0;
 }

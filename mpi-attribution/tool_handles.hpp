@@ -1,11 +1,10 @@
-// The handles of uctrace's own variables of MPI_T, and which sessions there are.
+// The handles of uctrace's own variables of MPI_T, and the sessions.
 //
-// A session is the library's: its own handles and ours live in it. A handle of ours is no address.
-// Its upper 16 bits are a tag that no address of a program has, below lie a number that no other
-// handle ever gets and its place in the table here; what is not in the table is refused, and
-// nothing is read through it.
+// A session is the library's; its handles and ours live in it. A handle of ours is not an address.
+// Its upper 16 bits are a tag that no address of a program has; below are a unique number and its
+// place in the table here. A handle that is not in the table is refused, and never dereferenced.
 //
-// All but is_tagged() is called with a ToolLock held.
+// Call all but is_tagged() with a ToolLock held.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +16,8 @@
 
 namespace uctrace::mpi {
 
-// Held while one call is answered, and never while the library is called. In a fork child
-// all handles of its parent are gone.
+// Held while one call is answered, never while the library is called. A fork child has none of its
+// parent's handles.
 class ToolLock {
  public:
   ToolLock();
@@ -31,28 +30,28 @@ class ToolLock {
 
 struct ToolHandle {
   Word word;
-  const PerformanceVariable* variable;  // nullptr: of a control variable
+  const PerformanceVariable* variable;  // nullptr: it is of a control variable
   int control;
   Word session;
   bool started;
   std::size_t count;  // of values
   BoundComm comm;
-  CounterCopy* since;  // of a profile: what the counters were when it began, sorted
-  // Behind it, `count` each: what was counted while it was started, and what the counters were when
-  // that was added to; then room to read them, and the ranks.
+  CounterCopy* since;  // of a profile: the counters when it began, sorted
+  // These follow the handle, `count` each: what was counted while started, the counters when that
+  // was last updated, and room to read them. Then come the ranks.
   std::uint64_t *saved, *base, *now;
 };
 
-// Whether it may be ours.
+// Whether the handle may be ours.
 bool is_tagged(Word handle);
 
-// Whether the library is not to be asked about it.
+// Whether the handle must not be passed to the library.
 inline bool is_for_us(Word handle) { return handle == 0 || is_tagged(handle); }
 
 // nullptr: there is no such handle.
 ToolHandle* find_handle(Word handle);
 
-// For `count` values of a variable. nullptr: there is no memory, or are too many handles.
+// For `count` values of a variable. nullptr: no memory, or too many handles.
 ToolHandle* make_handle(std::size_t count, std::size_t ranks);
 void free_handle(ToolHandle* handle);
 
@@ -69,7 +68,7 @@ void end_all_sessions();
 namespace detail {
 inline constexpr std::size_t kMostToolHandles = std::size_t{1} << 14;
 UCTRACE_OWN extern constinit ToolHandle* tool_handles[kMostToolHandles];
-UCTRACE_OWN extern constinit std::size_t tool_handles_used;  // places that ever were
+UCTRACE_OWN extern constinit std::size_t tool_handles_used;  // places that were ever used
 }  // namespace detail
 
 template <typename Visit>

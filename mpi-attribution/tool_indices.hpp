@@ -1,6 +1,5 @@
-// Numbers of variables in MPI_T. Ours come behind those that the library had when it was first
-// asked. It may get more when a part of it is loaded; no number may change then, so these come
-// behind ours.
+// Numbers of variables in MPI_T. Ours follow those that the library had when first asked. The library may
+// get more when it loads a component. No number may change then, so the new ones follow ours.
 #pragma once
 
 #include <atomic>
@@ -13,26 +12,26 @@ class ToolIndices {
  public:
   constexpr explicit ToolIndices(int ours) : ours_(ours) {}
 
-  // How many there are, ours included. An error of MPI_T: the library says none.
+  // How many there are, ours included. Returns the library's error, if any.
   int count(int (*ask)(int*), int& all) {
     int own = 0;
     if (const int error = ask(&own)) return error;
     int unknown = -1;
     first_.compare_exchange_strong(unknown, own, std::memory_order_acq_rel);
-    // The library may have fewer when it begins anew: ours keep their numbers.
+    // After a new initialisation the library may have fewer: ours keep their numbers.
     const int first = first_.load(std::memory_order_acquire);
     all = (own > first ? own : first) + ours_;
     own_.store(own, std::memory_order_release);
     return 0;
   }
 
-  // Whether there is such a number. Not every library looks before it uses one.
+  // Whether there is such a number. Some libraries do not check before they use one.
   bool has(int index, int all) const {
     return index >= 0 && index < all &&
            (ours(index) >= 0 || own(index) < own_.load(std::memory_order_acquire));
   }
 
-  // Once count() has succeeded. Which of ours has this number; -1: none.
+  // After count() has succeeded: which of ours has this number; -1: none.
   int ours(int index) const {
     const int place = index - first_.load(std::memory_order_acquire);
     return place >= 0 && place < ours_ ? place : -1;
@@ -55,7 +54,7 @@ class ToolIndices {
 
 UCTRACE_OWN extern constinit ToolIndices pvar_indices, cvar_indices;
 
-// Where a number leads: to one of ours, else (-1) to the library's own, unless there is an error of MPI_T.
+// The variable of a number: one of ours, else (-1) the library's, unless there is an error of MPI_T.
 struct FoundIndex {
   int error;
   int ours;
@@ -75,7 +74,7 @@ Word forward(void* original, Words... words) {
   return reinterpret_cast<Word (*)(Words...)>(original)(words...);
 }
 
-// --- what calls of MPI_T give back; an address that is 0 is not asked for ------------------------
+// --- output arguments of MPI_T; address 0: not wanted ------------------------
 
 inline void give(Word address, std::int32_t value) {
   if (address != 0) std::memcpy(reinterpret_cast<void*>(address), &value, sizeof value);
@@ -97,7 +96,7 @@ inline std::int32_t taken(Word address) {
   std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
   return value;
 }
-// As much as there is room for; the length is then what would be needed, with the end.
+// Copies as much as fits, and sets the length to the size needed, with the terminating zero.
 void give_text(Word text, Word length, const char* value);
 
 bool is_text(Word text, const char* value);

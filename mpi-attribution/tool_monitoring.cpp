@@ -11,7 +11,7 @@
 namespace uctrace::mpi {
 namespace {
 
-constinit std::int32_t enable = 2;  // external messages alone, as Open MPI has it
+constinit std::int32_t enable = 2;  // external messages only, as in Open MPI
 constinit std::int32_t enable_output = 0;
 constinit char file_name[kVariableText]{};
 
@@ -27,7 +27,7 @@ void copy_text(char* to, const char* from) {
 
 // --- counts --------------------------------------------------------------------------------------
 
-// Adds what was counted since the last time, unless monitoring is switched off.
+// Adds what was counted since the last time, unless monitoring is off.
 int collect(ToolHandle& handle) {
   if (!handle.started) return 0;
   if (!read_values(*handle.variable, handle.comm, handle.now)) return constants().t_memory;
@@ -54,7 +54,7 @@ int switch_monitoring(std::int32_t value) {
 
 // --- profiles ------------------------------------------------------------------------------------
 
-// Without a name none is written, and the next one is of this time, too.
+// Without a file name nothing is written, and the next profile includes this time.
 int end_profile(ToolHandle& handle) {
   if (*file_name == '\0' || enable == 0) return 0;
   CounterCopy* now = make_copy();
@@ -70,8 +70,8 @@ int end_profile(ToolHandle& handle) {
   return 0;
 }
 
-// MPI asks for the address of a handle. Open MPI's own tool (monitoring_prof.c) gives the handle,
-// which is the address of no variable.
+// MPI requires the address of a handle. Open MPI's own tool (monitoring_prof.c) passes the handle
+// itself.
 const CountedComm* comm_of(Word object) {
   if (object == 0) return nullptr;
   // Handles of 4 bytes are numbers, some of them negative.
@@ -123,7 +123,7 @@ int bind_variable(const PerformanceVariable& variable, Word session, Word object
 int start_variable(ToolHandle& handle) {
   if (handle.started) return constants().t_no_startstop;
   if (is_profile(handle)) {
-    enable_output = 0;  // as in Open MPI: who flushes wants nothing at the end
+    enable_output = 0;  // as in Open MPI: after a flush, nothing at the end
   } else if (!read_values(*handle.variable, handle.comm, handle.base)) {
     return constants().t_memory;
   }
@@ -203,7 +203,7 @@ void write_last_profile() {
   std::int32_t output = 0;
   char name[kVariableText];
   {
-    // Whoever answers another thread waits for no file.
+    // Other threads' calls must not wait for the file.
     const ToolLock held;
     if (enable != 0) output = enable_output;
     copy_text(name, file_name);

@@ -1,12 +1,12 @@
-// What monitoring through MPI_T does with the handles of its variables: counts begin and end,
-// profiles are written. Called with a ToolLock held. Errors are those of MPI_T, 0 is MPI_SUCCESS.
+// Monitoring through MPI_T: starts and stops the counts of handles, writes profiles. Called with a
+// ToolLock held. Errors are those of MPI_T, 0 is MPI_SUCCESS.
 #pragma once
 
 #include "mpi-attribution/tool_handles.hpp"
 
 namespace uctrace::mpi {
 
-// A new handle. `object` is the address of a handle of MPI.
+// A new handle. `object` is the address of an MPI handle.
 int bind_variable(const PerformanceVariable& variable, Word session, Word object,
                   ToolHandle** made);
 

@@ -58,7 +58,7 @@ class Profile {
     std::fputc('\n', file_);
   }
 
-  // The rows of a peer lie together.
+  // The rows of a peer are adjacent.
   void lines(char letter, CounterKind kind, bool with_bins) {
     for (const CounterRow* row = rows_.begin(); row != rows_.end();) {
       const std::uint64_t peer = log::subject_of(row->key);
@@ -115,7 +115,7 @@ class Profile {
     char text[130];
   };
 
-  // A name of the program may hold anything; a line is a line.
+  // The program's names may contain anything, also line ends; a line must stay one line.
   static bool find_label(void* context, const log::CounterName& name) {
     auto& label = *static_cast<Label*>(context);
     if (name.kind != log::CounterNameKind::communicator_label || name.number != label.number) {
@@ -153,8 +153,8 @@ class Profile {
   log::CounterWorld world_;
 };
 
-// Empty, or a profile, which may be replaced. Where something else lies there, and through a link,
-// nothing is written.
+// Whether the file is empty or a profile, and so may be replaced. Never writes over anything else,
+// or through a link.
 bool may_be_written(int fd) {
   struct stat status {};
   if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return false;

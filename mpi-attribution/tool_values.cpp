@@ -48,7 +48,7 @@ int compare(const void* a, const void* b) {
   return left < right ? -1 : left > right;
 }
 
-// Who has to be given what each other member of a communicator gets.
+// Adds an amount per member to all other members of each communicator.
 struct Spreading {
   const std::uint64_t* of_comms;  // by number
   std::size_t comms;
@@ -75,7 +75,7 @@ bool spread(void* context, const log::CounterName& name) {
 }  // namespace
 
 CounterCopy::CounterCopy() : rows_(nullptr), count_(0) {
-  // Other threads may begin some more in between, anywhere among these: then once more.
+  // Other threads may add rows in between, anywhere among these: then copy again.
   for (std::size_t found = log::copy_counters(nullptr, 0);;) {
     const std::size_t room = found + found / 8 + 16;
     rows_ = static_cast<CounterRow*>(std::malloc(room * sizeof *rows_));

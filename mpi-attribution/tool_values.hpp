@@ -1,5 +1,5 @@
-// What the counters of this process are, for the variables of MPI_T. Memory is the C library's:
-// these are calls of tools, and no messages.
+// Values of this process's counters, for the variables of MPI_T. These use malloc: they are called
+// by tools, not for messages.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +23,9 @@ class CounterCopy {
   const log::CounterRow* begin() const { return rows_; }
   const log::CounterRow* end() const { return rows_ + count_; }
 
-  // Afterwards there is one row for each key, by subject, kind and bin.
+  // Sorts by subject, kind and bin, and leaves one row for each key.
   void sort();
-  // Both are sorted. What was counted since `earlier`; rows of nothing stay.
+  // Leaves what was counted since `earlier`. Both must be sorted; rows that become zero stay.
   void subtract(const CounterCopy& earlier);
 
  private:
@@ -37,17 +37,17 @@ class CounterCopy {
 CounterCopy* make_copy();
 void free_copy(CounterCopy* copy);
 
-// What a handle is bound to.
+// The communicator that a handle is bound to.
 struct BoundComm {
   std::uint32_t number;             // of the communicator in the counters
   std::int32_t size;                // of peers
   const std::int32_t* world_ranks;  // of each peer, -1 = of another world
 };
 
-// The values of a variable: of each peer, or one. False: there is no memory.
+// The values of a variable: one for each peer, or a single one. False: there is no memory.
 bool read_values(const PerformanceVariable& variable, const BoundComm& comm, std::uint64_t* out);
 
-// Adds what collective calls mean for each peer, by its rank in MPI_COMM_WORLD, below `size`.
+// Adds the data of collective calls for each peer, by its rank in MPI_COMM_WORLD, below `size`.
 // False: there is no memory.
 bool add_collectives(const CounterCopy& rows, bool bytes, std::uint64_t* by_world,
                      std::int32_t size);

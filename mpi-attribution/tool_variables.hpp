@@ -11,9 +11,9 @@
 
 namespace uctrace::mpi {
 
-// What a performance variable tells.
+// The subject of a performance variable.
 enum class Told : std::uint8_t {
-  external,  // of each peer of a communicator
+  external,  // for each peer of a communicator
   one_sided_sent,
   one_sided_received,
   collective,
@@ -39,7 +39,7 @@ struct ControlVariable {
   bool is_text;  // else an int
 };
 
-// Room for a text of a variable, with its end.
+// Room for a text of a variable, with the terminating zero.
 inline constexpr std::size_t kVariableText = 1024;
 
 enum ControlNumber : int { kEnable, kEnableOutput, kFileName, kControlVariables };

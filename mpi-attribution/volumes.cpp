@@ -5,7 +5,7 @@
 namespace uctrace::mpi {
 namespace {
 
-// The processes whose data a call is about, and which of them this one is.
+// The processes whose data a call moves, and this process's place among them.
 class Place {
  public:
   explicit Place(Handle communicator) : communicator_(communicator) {}
@@ -13,7 +13,7 @@ class Place {
   bool inter() const { return ask(library.ask.comm_test_inter) != 0; }
   int rank() const { return ask(library.ask.comm_rank); }
   int local_size() const { return ask(library.ask.comm_size); }
-  // Of the group that data goes to and comes from.
+  // Size of the group that data goes to and comes from.
   int size() const { return inter() ? ask(library.ask.comm_remote_size) : local_size(); }
 
   struct Degrees {
@@ -43,7 +43,7 @@ class Place {
   Handle communicator_;
 };
 
-// Who this process is to the root of a call.
+// The role of this process in a call with a root.
 struct Rooted {
   bool is_root;     // hands data to, or gets it from, all processes of place.size()
   bool takes_part;  // as one of those
@@ -79,7 +79,8 @@ Volume of_reduce_scatter(const UctraceCollective& call, const Place& place, bool
   return {side.sum(place.local_size()), side.at(place.rank())};
 }
 
-// In place the root's own part lies where it gathers, and is as long as the others think it is.
+// With MPI_IN_PLACE the root's own part is already in its receive buffer, so the receive arguments
+// tell its length.
 Volume of_gather(const UctraceCollective& call, const Place& place, bool counts) {
   const Rooted me = rooted(call, place);
   const Side send(call.send, call), receive(call.receive, call);

@@ -1,4 +1,4 @@
-// What a collective operation moves: how many bytes this process hands to it and gets from it.
+// What a collective operation moves: how many bytes this process puts in and gets out.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@ struct Volume {
   std::uint64_t bytes, recv_bytes;
 };
 
-// Asks the library about the communicator and the datatypes: only when the call has returned well,
-// so that its arguments are known to be right. What MPI does not read here is not read either.
+// Asks the library about the communicator and the datatypes: only after the call has succeeded,
+// which proves that its arguments are right. Arguments that MPI ignores in this process are not
+// read.
 //
-// Counted is what the arguments say, once: of a broadcast its root hands in the data and all others
-// get it; what goes to several processes is counted for each. With MPI_IN_PLACE the arguments of
-// the other direction stand for what is missing.
+// Counts the amount that the arguments say, once: in a broadcast the root puts in the data and all
+// others get it. Different data for several processes is counted for each. With MPI_IN_PLACE the
+// arguments of the other direction replace the missing ones.
 Volume volume_of(const UctraceCollective& call);
 
 }  // namespace uctrace::mpi

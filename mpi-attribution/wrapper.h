@@ -1,10 +1,11 @@
-// The parts that all generated wrappers share. Included by the generated file only: it owns the
-// thread-local state below.
+// Shared by all generated wrappers. Only the generated file includes it: it owns the thread-local
+// state below.
 //
-// Only the outermost MPI call of a thread is measured; calls that the library makes inside it pass.
-// The guard of a measured call is a cleanup variable in the wrapper's frame, so it also fires when
-// an exception passes through (-fexceptions). A longjmp out of an MPI error handler skips it: a
-// guard is therefore known by its frame, and one that is not above the current frame is dead.
+// Only the outermost MPI call of a thread is measured; calls that the library makes inside it pass
+// through. The guard of a measured call is a cleanup variable in the wrapper's frame, so it also
+// fires when an exception passes through (-fexceptions). A longjmp out of an MPI error handler
+// skips it. So a guard is identified by its frame, and one that is not above the current frame is
+// dead.
 #pragma once
 
 #include "mpi-attribution/call.h"
@@ -51,8 +52,8 @@ DEFINE_ENTER(abort, UctraceCall, uctrace_mpi_enter_abort)
 DEFINE_ENTER(type_release, UctraceCall, uctrace_mpi_enter_type_release)
 #undef DEFINE_ENTER
 
-// The library may call MPI functions of its own while the runtime asks it about communicators, so
-// the guard is dropped last.
+// The library may call MPI functions while the runtime asks it about communicators, so the guard is
+// dropped last.
 #define DEFINE_LEAVE(kind, Type)                     \
   WRAPPER_INLINE void leave_##kind(const Type* it) { \
     uctrace_mpi_leave_##kind(it);                    \
@@ -89,10 +90,10 @@ WRAPPER_INLINE void leave_unrecorded(const UctraceCall* call) {
   measured_frame = 0;
 }
 
-// The shorter way of calls that are only counted (docs/internals.md). A function of its own needs
-// fewer registers than the one that records. The choice is made in assembly, as a compiler would
-// save registers before it. It is a jump, so that in a build without optimisation, too, either has
-// the caller and the frame of the exported function. Elsewhere the compiler has its way.
+// The shorter path of calls that are only counted (docs/internals.md). A separate function needs
+// fewer registers than the one that records. The choice is made in assembly, because a compiler
+// would first save registers. It is a jump: even in a build without optimisation, both then have
+// the caller and frame of the exported function. On other architectures the compiler decides.
 #if defined(__x86_64__)
 #define WRAPPER_COUNTED static __attribute__((noinline, used))
 #define WRAPPER_RECORDED static __attribute__((noinline, used))
@@ -136,10 +137,10 @@ WRAPPER_INLINE void count_send(const UctraceSent* sent) {
 
 #define LEAVE_BY(leave) __attribute__((cleanup(leave), unused))
 
-// MPI_Pcontrol is variadic: what follows its level may lie anywhere and be of any type. So all of
-// it is left as it is, and the original is jumped to, which returns to the caller. Declared without
-// arguments, for a compiler that does not optimise would store them, where a naked function has no
-// frame yet.
+// MPI_Pcontrol is variadic: the arguments after the level may be anywhere and of any type. So they
+// are left untouched, and a jump to the original lets it return to the caller. It is declared
+// without arguments: without optimisation a compiler would store them, but a naked function has no
+// frame.
 #define ASSEMBLER_TEXT(x) #x
 #if defined(__x86_64__)
 #define DEFINE_PCONTROL(name, number, entry)                                                       \
@@ -167,7 +168,7 @@ WRAPPER_INLINE void count_send(const UctraceSent* sent) {
         "jmp *%r11\n"); \
   }
 #else
-// Elsewhere the arguments that are machine words in registers are handed on.
+// On other architectures, arguments that are machine words in registers are passed on.
 #define DEFINE_PCONTROL(name, number, entry)                                                     \
   typedef Word (*name##_function)(Word, Word, Word, Word, Word, Word, Word, Word);               \
   Word name(Word level, Word b, Word c, Word d, Word e, Word f, Word g, Word h);                 \

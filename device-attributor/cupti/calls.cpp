@@ -6,7 +6,7 @@ namespace uctrace::cupti {
 
 namespace {
 
-// Before any call; the driver initialises itself on one thread.
+// Set before any call; the driver initialises itself on one thread.
 constinit Tell tell = nullptr;
 
 constinit Places physical{};  // by handle of cuMemCreate
@@ -47,8 +47,8 @@ void allocated_here(const CUpti_CallbackData& call, uctrace_device_memory_kind k
             bytes);
 }
 
-// From the pool that the device of a stream has. That need not be the device whose context is
-// current, unless the stream is that context's.
+// From the pool of the stream's device. That is the device of the current context if the stream
+// belongs to this context; otherwise it may be another one.
 void allocated_in_stream(const CUpti_CallbackData& call, CUstream stream, bool per_thread,
                          std::uint64_t begin, std::size_t bytes) {
   constexpr std::uintptr_t kDefaultStreams = 2;
@@ -75,7 +75,7 @@ void mapped(const cuMemMap_params& call) {
     case CU_MEM_LOCATION_TYPE_DEVICE:
       allocated(UCTRACE_MEMORY_MAPPED, location.id, call.ptr, call.size);
       break;
-    case CU_MEM_LOCATION_TYPE_INVALID:  // of another process, or of too long ago
+    case CU_MEM_LOCATION_TYPE_INVALID:  // from another process, or already dropped here
       allocated(UCTRACE_MEMORY_UNKNOWN, -1, call.ptr, call.size);
       break;
     default:
@@ -85,9 +85,8 @@ void mapped(const cuMemMap_params& call) {
 
 // --- the calls -----------------------------------------------------------------------------------
 
-// All of them, for subscribing. Variables of modules, memory of another process
-// (cuIpcOpenMemHandle) and nodes of graphs are not among them: uctrace asks the driver where that
-// is used.
+// All calls to subscribe to. Variables of modules, memory of other processes (cuIpcOpenMemHandle)
+// and nodes of graphs are left out: uctrace asks the driver when these are used.
 constexpr CUpti_CallbackId kWatched[] = {
     CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2,
     CUPTI_DRIVER_TRACE_CBID_cuMemAllocPitch_v2,
@@ -118,7 +117,7 @@ const Params& params_of(const CUpti_CallbackData& call) {
   return *static_cast<const Params*>(call.functionParams);
 }
 
-// What ends memory is told before: afterwards another thread may have its address.
+// Frees are reported before the call: afterwards another thread may already have the address.
 void on_enter(CUpti_CallbackId id, const CUpti_CallbackData& call) {
   switch (id) {
     case CUPTI_DRIVER_TRACE_CBID_cuMemFree_v2:
@@ -162,7 +161,7 @@ void on_pools(CUpti_CallbackId id, const CUpti_CallbackData& call) {
     }
     case CUPTI_DRIVER_TRACE_CBID_cuMemPoolCreate: {
       const auto& p = params_of<cuMemPoolCreate_params>(call);
-      // Of another type, as managed, the driver tells more than is known here.
+      // For other types, such as managed, the driver knows more than this call tells.
       if (p.poolProps->allocType == CU_MEM_ALLOCATION_TYPE_PINNED) {
         pools.remember(number(*p.pool), p.poolProps->location);
       } else {

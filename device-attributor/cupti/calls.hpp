@@ -1,4 +1,4 @@
-// What the calls of CUDA's driver mean for memory, told to uctrace as they are made.
+// Reports to uctrace what calls of CUDA's driver do to memory, as they are made.
 #pragma once
 
 #include <cupti.h>
@@ -11,17 +11,17 @@ namespace uctrace::cupti {
 
 using Tell = void (*)(const struct uctrace_device_event* event);
 
-// Whom calls are told to: before the first one comes.
+// Sets the receiver of reports, before the first call.
 void tell_to(Tell wanted);
 
-// The functions of the driver that have to be watched.
+// The functions of the driver to watch.
 struct WatchedCalls {
   const CUpti_CallbackId* ids;
   std::size_t count;
 };
 WatchedCalls watched_calls();
 
-// CUPTI's callback, around each of them. Calls nothing of the driver.
+// CUPTI's callback around each of them. Calls no function of the driver.
 void CUPTIAPI on_call(void* nothing, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                       const void* data);
 

@@ -1,7 +1,7 @@
-// libuctrace-cupti.so: CUDA's driver loads it (CUDA_INJECTION64_PATH) as the program initialises
-// it, before anything is allocated. It subscribes with CUPTI to what the program allocates, and
-// tells uctrace, which is in the process already. Where another tool has subscribed it leaves that
-// alone. Nothing is ever printed: what there is to say stands in the log.
+// libuctrace-cupti.so: CUDA's driver loads it (CUDA_INJECTION64_PATH) when the program initialises
+// the driver, before any allocation. It subscribes with CUPTI to the program's allocations and
+// reports them to uctrace, which is already in the process. If another tool has subscribed, it
+// gives up. It never prints: its messages go into the log.
 #include <cupti.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ void refuse(Tell tell, const char* what, CUptiResult result) {
   say(tell, UCTRACE_HISTORY_REFUSED, text);
 }
 
-// From CUPTI 13 on who was there first has a name.
+// Since CUPTI 13 the earlier subscriber has a name.
 struct Other {
   char name[128] = "";
 };
@@ -88,7 +88,7 @@ void begin(Tell tell) {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) {
-  // Where uctrace is not, there is nobody to tell, and CUPTI is left to others.
+  // Without uctrace in the process there is no receiver, and CUPTI is left to others.
   if (void* function = dlsym(RTLD_DEFAULT, "uctrace_device_event")) {
     begin(reinterpret_cast<Tell>(function));
   }

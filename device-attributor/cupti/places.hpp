@@ -1,5 +1,5 @@
-// Where memory lies that has no address yet: by the handle of physical memory, or by the pool that
-// memory is taken from. As much as is remembered: of what is not, uctrace asks the driver.
+// The location of memory that has no address yet, by the handle of physical memory or of the pool.
+// The table may drop entries: uctrace then asks the driver.
 #pragma once
 
 #include <cuda.h>
@@ -12,7 +12,7 @@ namespace uctrace::cupti {
 
 class Places {
  public:
-  // A handle is given again once what it stood for is gone, so that what is newer counts.
+  // The driver reuses handles of freed objects, so the newest entry counts.
   void remember(std::uint64_t handle, CUmemLocation location) {
     Slot& slot = slot_of(handle);
     slot.handle.store(0, std::memory_order_relaxed);
@@ -25,7 +25,7 @@ class Places {
     slot_of(handle).handle.compare_exchange_strong(there, 0, std::memory_order_relaxed);
   }
 
-  // CU_MEM_LOCATION_TYPE_INVALID: it is not known.
+  // CU_MEM_LOCATION_TYPE_INVALID: not known.
   CUmemLocation find(std::uint64_t handle) const {
     const Slot& slot = slots_[index_of(handle)];
     if (handle == 0 || slot.handle.load(std::memory_order_acquire) != handle) return kNowhere;

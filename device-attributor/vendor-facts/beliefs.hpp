@@ -1,5 +1,5 @@
-// What UCX may take memory for: its names in outputs, who reaches such memory, and the number that
-// UCX has for it.
+// The memory types of UCX: their names in outputs, who reaches such memory, and UCX's numbers for
+// them.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace uctrace::gpu {
 
-// By whom memory is reached, which decides how UCX moves it.
+// Who can reach the memory; this decides how UCX moves it.
 enum class Reach : std::uint8_t { unknown, host, device, managed };
 
 struct BeliefFacts {
@@ -37,7 +37,7 @@ constexpr const BeliefFacts& facts_of(log::Belief belief) {
   return kBeliefs[static_cast<std::size_t>(belief)];
 }
 
-// ucs_memory_type_t by its number: it grew at its end.
+// By the number of ucs_memory_type_t, to which new types were appended.
 inline constexpr log::Belief kUcxMemoryTypes[] = {
     log::Belief::host,
     log::Belief::cuda,

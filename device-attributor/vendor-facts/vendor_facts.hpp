@@ -1,5 +1,5 @@
-// What tells the vendors of GPUs apart, but for how their drivers are asked (vendor.hpp). For all
-// who have to know one by name, in the job and offline; each vendor is one row here.
+// Facts about GPU vendors, except how to ask their drivers (vendor.hpp). For all code that must
+// know a vendor by name, in the job and offline. Each vendor is one row.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,21 @@ struct VendorFacts {
   log::Vendor vendor;
   const char* name;   // in stores and JSON
   const char* title;  // in sentences
-  // How the names of the libraries begin with which a process may have memory of this vendor;
-  // nullptr: there is no other.
+  // Prefixes of the names of libraries through which a process may get memory of this vendor;
+  // nullptr: there is no second one.
   const char* libraries[2];
-  // What the kernel has where there are GPUs of it, in /dev; nullptr: only the driver can tell.
-  // Without it the driver is not asked: UCX is linked with ROCm's and loads it on machines without
-  // a GPU, and hwloc opens Level Zero's loader to look around.
+  // The kernel's entry in /dev if there are GPUs of it; nullptr: only the driver can tell. Without
+  // it the driver is not asked: UCX is linked with ROCm's driver and loads it on machines without a
+  // GPU, and hwloc opens Level Zero's loader.
   const char* device;
-  // Of these one is there where the kernel's part of the driver is installed; nullptr: there is no
-  // other.
+  // One of these exists if the kernel's part of the driver is installed; nullptr: there is no
+  // second one.
   const char* installed[2];
-  const char* direct;  // by what data leaves a GPU without the host's memory, in sentences
-  // Names the library that the driver loads to tell of allocations; nullptr: there is no such way.
+  const char* direct;  // the way past host memory, in sentences
+  // The variable naming the library that the driver loads to report allocations; nullptr: there is
+  // none.
   const char* history_variable;
-  const char* part;        // how the id begins of an instance of a GPU that is divided
+  const char* part;        // prefix of the id of an instance of a divided GPU
   std::size_t uuid_bytes;  // that the vendor's tools show
 };
 
@@ -63,7 +64,7 @@ inline constexpr VendorFacts kVendorFacts[] = {
      .uuid_bytes = 16},
 };
 
-// Vendors have places from 0 on, in the order of their numbers in the log.
+// Places of vendors count from 0, in the order of their numbers in the log.
 inline constexpr std::size_t kVendorCount = std::size(kVendorFacts);
 static_assert(kVendorCount + 1 == static_cast<std::size_t>(log::Vendor::kCount));
 
@@ -73,7 +74,7 @@ static_assert(kVendorFacts[place_of(log::Vendor::cuda)].vendor == log::Vendor::c
               kVendorFacts[place_of(log::Vendor::rocm)].vendor == log::Vendor::rocm &&
               kVendorFacts[place_of(log::Vendor::level_zero)].vendor == log::Vendor::level_zero);
 
-// nullptr: a number that no vendor has.
+// nullptr: no vendor has this number.
 constexpr const VendorFacts* facts_of(log::Vendor vendor) {
   const std::size_t place = place_of(vendor);
   return place < kVendorCount ? &kVendorFacts[place] : nullptr;
