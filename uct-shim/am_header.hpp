@@ -1,11 +1,11 @@
-// What is kept of an active message: its first words, which UCP's header begins with, and of the
-// program's own messages a digest. Nothing in UCX's headers says who sent one of these, and no
-// handler is told; but what programs put in front of their data, as a rank or the address of a
-// request, mostly differs. Messages of different digests are different ones. Those of one digest
-// need not be the same, and the merger does not take them for that.
+// The part of an active message that is kept: its first words, with which UCP's header begins, and
+// for the program's own messages a digest. Nothing in UCX's headers tells the sender of the latter,
+// and no handler learns it. But the program's header mostly differs: it has a rank, or the address
+// of a request. Messages with different digests are different. Messages with the same digest may
+// still be different, and the merger does not take them for the same.
 //
-// The digest is of the program's header and of UCP's footer, which end a message; of one that has
-// neither, of its data; of at most kDigested bytes.
+// The digest covers the program's header and UCP's footer, which end a message, or the data if it
+// has neither; at most kDigested bytes.
 //
 // Cost of a digest: a load, two multiplications and an addition for each eight bytes.
 #pragma once
@@ -19,7 +19,7 @@ namespace uctrace::uct {
 
 inline constexpr std::size_t kDigested = 128;
 
-// Words worth keeping of a message of which `bytes` can be looked at.
+// How many words to keep of a message with `bytes` readable bytes.
 inline std::uint8_t words_to_keep(std::uint8_t am_id, std::uint64_t bytes) {
   const std::uint64_t available = bytes / sizeof(std::uint64_t);
   const std::uint8_t wanted = wire::shape_of(am_id).words;
@@ -36,7 +36,7 @@ struct Part {
   std::size_t begin, bytes;
 };
 
-// What the digest is of, among the `bytes` behind the first word.
+// The part that the digest covers, among the `bytes` after the first word.
 inline Part digested_part(std::uint8_t am_id, std::uint64_t first_word, std::size_t bytes) {
   const std::size_t end = end_bytes(am_id, first_word);
   const std::size_t begin = 0 < end && end < bytes ? bytes - end : 0;
@@ -61,7 +61,7 @@ inline std::uint64_t digest_of(const void* part, std::size_t bytes) {
   return digest;
 }
 
-// Of a message that lies in one piece. How many words are kept.
+// For a message in one piece. Returns how many words are kept.
 inline std::uint8_t keep_words(std::uint64_t* words, std::uint8_t am_id, const void* message,
                                std::size_t bytes) {
   const std::uint8_t keep = words_to_keep(am_id, bytes);

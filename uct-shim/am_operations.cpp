@@ -10,7 +10,7 @@ using log::UctOp;
 
 namespace {
 
-// A part of what the list holds, in one piece.
+// Copies a part of the list's data into one piece.
 void gather(void* to, const uct_iov_t* iov, std::size_t count, Part part) {
   auto* next = static_cast<unsigned char*>(to);
   for (std::size_t i = 0; i < count && part.bytes > 0; ++i) {
@@ -35,7 +35,7 @@ std::uint64_t gathered_digest(const uct_iov_t* iov, std::size_t count, Part part
   return digest_of(digested, part.bytes);
 }
 
-// What is kept of a message in several pieces, which the processor can read.
+// Keeps the words of a message in several pieces that the processor can read.
 std::uint8_t gather_words(std::uint64_t* words, std::uint8_t am_id, const uct_iov_t* iov,
                           std::size_t count, std::uint64_t bytes) {
   const std::uint8_t keep = words_to_keep(am_id, bytes);
@@ -48,14 +48,14 @@ std::uint8_t gather_words(std::uint64_t* words, std::uint8_t am_id, const uct_io
   return keep;
 }
 
-// Whether the end of a list is UCP's own: the program's header and its footer, which UCX 1.11 to
-// 1.22 copy into memory of theirs and put last, where nothing but the first word is in front.
+// Whether the list ends in UCP's own memory. If only the first word comes before the data, UCX 1.11
+// to 1.22 copy the program's header and the footer into their own memory, as the last element.
 bool ends_in_ucp_memory(const uct_iov_t* iov, std::size_t count, std::size_t end) {
   return end > 0 && count > 0 && iov[count - 1].length == end && iov[count - 1].count == 1;
 }
 
-// What is kept of a zcopy. Its data may lie in memory of a device, unless the transport hands it to
-// the system's calls: only what surely does not is looked at.
+// Keeps the words of a zcopy. Its data may be in device memory, unless the transport passes it to
+// system calls: only memory that is certainly not a device's is read.
 std::uint8_t keep_zcopy_words(std::uint64_t* words, std::uint8_t am_id, const void* header,
                               std::size_t header_length, const uct_iov_t* iov, std::size_t count,
                               const Interface& interface) {
@@ -69,7 +69,7 @@ std::uint8_t keep_zcopy_words(std::uint64_t* words, std::uint8_t am_id, const vo
       interface.by_system ||
       (interface.of_ucp && ends_in_ucp_memory(iov, count, end_bytes(am_id, words[0])));
   const std::size_t data_bytes = total_bytes(iov, count);
-  // As of what arrives: a message of less than two words has no second one.
+  // As for arrivals: a message of less than two words has no second word.
   const bool is_short = words_to_keep(am_id, header_length + data_bytes) < 2;
   if (header_length != sizeof *words || !readable || is_short) {
     return 1;
@@ -95,16 +95,16 @@ std::size_t pack_and_capture(void* destination, void* argument) {
   return length;
 }
 
-// None is compiled into another: what is recorded needs registers to be saved and room for a
-// header. While operations are only counted, record_... takes what CountedPost leaves to Post.
+// None of these is inlined into another: recording needs to save registers and room for a header.
+// While operations are only counted, record_... handles those that CountedPost leaves to Post.
 [[gnu::noinline]] ucs_status_t record_am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header,
                                                const void* payload, unsigned length) {
   Post post(ep->iface, ep, UctOp::am_short);
   if (post.passes_through()) {
     return post.original().ep_am_short(ep, id, header, payload, length);
   }
-  // UCP's control messages go on in the payload: RTS, RTR. Copied first: a message to self is
-  // handled inside the call, where the payload may be given away.
+  // UCP's control messages RTS and RTR continue in the payload. Copied first: a message to self is
+  // handled inside the call, and the handler may release the payload.
   std::uint64_t words[1 + wire::kMaxWords] = {header};
   const std::uint8_t keep = words_to_keep(id, sizeof header + length);
   if (keep > 1 && wire::shape_of(id).digest) {
@@ -131,8 +131,8 @@ std::size_t pack_and_capture(void* destination, void* argument) {
   return post.done(status, sizeof header + length);
 }
 
-// Looks once whether it is counted besides: seven instructions less where it is not. In am_short the
-// compiler makes no less of that.
+// Checks once whether operations are also counted: saves seven instructions if not. In am_short the
+// compiler saves none.
 template <bool kMayCount>
 [[gnu::noinline]] ssize_t record_am_bcopy(uct_ep_h ep, std::uint8_t id, uct_pack_callback_t pack,
                                           void* argument, unsigned flags) {

@@ -1,5 +1,5 @@
-// Arrivals of active messages: our handler stands in front of each one that is set on a hooked
-// interface, records the message and makes it the context of what its handler posts in reply.
+// Arrivals of active messages: our handler wraps each handler that is set on a hooked interface,
+// records the message, and makes it the context of operations that the handler posts in reply.
 #include "uct-shim/arrivals.hpp"
 
 #include "event-log/recorder/counters.hpp"
@@ -48,7 +48,7 @@ UCTRACE_EXPORT ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, std::uin
   handler = {callback, argument, entry, id};
   const ucs_status_t status = next(iface, id, uct::on_arrival, &handler, flags);
   if (status != UCS_OK) {
-    handler = before;  // which is still set
+    handler = before;  // it is still set
   }
   return status;
 }

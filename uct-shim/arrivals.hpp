@@ -1,5 +1,5 @@
-// A message that a transport hands up, recorded, with the context of what its handler posts in
-// reply.
+// Records a message that a transport delivers, and sets the context of operations that its handler
+// posts in reply.
 //
 //   Arrived arrived{...what is known of it...};
 //   const Delivery delivery(arrived);
@@ -17,7 +17,7 @@
 namespace uctrace::uct {
 
 struct Arrived {
-  // The handling of a message up to this size is mostly clock readings if they are taken.
+  // Up to this size, clock readings would take most of the handling time.
   static constexpr std::uint64_t kShortBytes = 256;
   bool is_short() const { return bytes <= kShortBytes; }
 
@@ -32,7 +32,7 @@ struct Arrived {
 
 class Delivery {
  public:
-  // `arrived` lives as long. Its header was copied: the handler may give the buffer away.
+  // `arrived` must live as long. Its header was copied: the handler may release the buffer.
   UCTRACE_HOT explicit Delivery(const Arrived& arrived);
   explicit Delivery(Arrived&&) = delete;
   UCTRACE_HOT ~Delivery();
@@ -59,8 +59,8 @@ inline Delivery::Delivery(const Arrived& arrived)
   id_ = log::new_id(*lane_, log::IdKind::arrival);
   lane_->begin_shared_tick(
       arrived.is_short() ? log::SharedTick::Of::arrival : log::SharedTick::Of::nothing, tick_);
-  // When an endpoint is connected, UCP sends what was queued for it, whoever asked: the message
-  // that connects it is nobody's context.
+  // When an endpoint gets connected, UCP sends everything queued for it, whoever asked. So the
+  // message that connects it is not the context of these.
   thread_state = {};
   if (!arrived.connects) {
     thread_state.context = {id_, log::Origin::arrival, log::Route::call};
@@ -69,7 +69,7 @@ inline Delivery::Delivery(const Arrived& arrived)
 
 inline Delivery::~Delivery() {
   thread_state = outer_;
-  // Else the program forked in its handler, and this is the child.
+  // Otherwise the program forked in its handler, and this is the child.
   if (lane_ != nullptr && log::lane() == lane_) [[likely]] {
     lane_->end_shared_tick();
     record();

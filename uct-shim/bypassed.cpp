@@ -1,6 +1,6 @@
-// Notices a UCX that works and of which nothing comes by here: where a plug-in is opened with
-// RTLD_DEEPBIND, what it brings along is bound to itself. Whoever uses a UCX opens interfaces, so
-// calls of uct_iface_open that lead to another library than this one tell.
+// Detects a UCX in use that bypasses this library: the libraries of a plug-in opened with
+// RTLD_DEEPBIND are bound to themselves. Every user of UCX opens interfaces, so calls of
+// uct_iface_open that lead to another library than this one reveal it.
 #include <limits.h>
 #include <link.h>
 #include <string.h>
@@ -22,7 +22,7 @@ using interpose::Object;
 using log::FaultCode;
 using log::Layer;
 
-// Calls visit(object) for each that is loaded until one returns true.
+// Calls visit(object) for each loaded object until a call returns true.
 template <typename Visit>
 bool any_loaded(Visit visit) {
   return dl_iterate_phdr(
@@ -33,7 +33,8 @@ bool any_loaded(Visit visit) {
              &visit) != 0;
 }
 
-// A look at everything is worth it only then. Two loads and a call of the loader's.
+// Whether anything was loaded since the last look; only then all objects are examined. Two loads
+// and a call of the loader.
 bool anything_came() {
   static constinit std::atomic<unsigned long long> before{0};
   unsigned long long loads = 0;
@@ -53,14 +54,14 @@ bool needs(const Object& user, const Object& library) {
   return is_needed;
 }
 
-// A UCX loads the modules of its transports when it is used, and not before.
+// A UCX loads its transport modules only when it is used.
 bool has_modules(const Object& libuct) {
   return any_loaded([&](const Object& module) {
     return strncmp(module.soname(), "libuct_", 7) == 0 && needs(module, libuct);
   });
 }
 
-// Somebody else, whose calls come by here: the modules may be there for that.
+// Whether others use it through this library: they may have loaded the modules.
 bool has_seen_users(const Object& libuct) {
   return any_loaded([&](const Object& user) {
     const void* to = needs(user, libuct) ? user.leads_to("uct_iface_open") : nullptr;
@@ -68,12 +69,12 @@ bool has_seen_users(const Object& libuct) {
   });
 }
 
-// What an object's calls of uct_iface_open tell, from the least to the most.
+// What an object's calls of uct_iface_open tell, in ascending order.
 enum class Use : std::uint8_t {
-  none,     // it makes none, or they come by here
-  later,    // it was not bound yet: it made none so far
-  unclear,  // they go past: all is bound since it was loaded, and its UCX has no modules of its own
-  certain   // it made one that went past, or its UCX, which nobody else uses, has modules
+  none,     // it makes none, or they reach this library
+  later,    // not bound yet: it made none so far
+  unclear,  // they would bypass us, but it was bound when loaded, and its UCX has no modules
+  certain   // it made one that bypassed us, or its UCX has modules and no other users
 };
 
 Use use_by(const Object& user, const void* to) {
@@ -122,9 +123,9 @@ Users look_at_users() {
   return users;
 }
 
-// Open MPI leads libc's mmap to its own, by a jump over its beginning, or by the entries of its
-// callers. Where that was unloaded past us, whoever maps memory next ends the process: so
-// does a log that begins.
+// Open MPI redirects libc's mmap to its own function, by a jump at its beginning or in the callers'
+// tables. If Open MPI was then unloaded without our noticing, the next mmap crashes the process;
+// starting a log would do that.
 bool mmap_leads_nowhere() {
   const auto* function = reinterpret_cast<const unsigned char*>(&mmap);
   if (!interpose::object_of(function)) return true;
@@ -147,8 +148,8 @@ void report(bool is_libucp, Bypass how, const char* path) {
   if (is_libucp) report_bypassed(Layer::ucp, code, how, path);
 }
 
-// What is unclear may become certain, and may be gone by the end: until then its path is kept, the
-// first of each kind.
+// An unclear use may become certain, or its library be gone by the end: so the first path of each
+// kind is kept until then.
 class Unclear {
  public:
   constexpr explicit Unclear(bool is_libucp) : is_libucp_(is_libucp) {}
@@ -160,7 +161,7 @@ class Unclear {
     }
   }
   void tell() const {
-    // A log that runs needs no more memory for it.
+    // A running log needs no more memory for this.
     if (is_kept_.load(std::memory_order_acquire) &&
         (log::log_number() != 0 || !mmap_leads_nowhere())) {
       report(is_libucp_, Bypass::unclear, path_);
@@ -175,7 +176,7 @@ class Unclear {
 constinit Unclear unclear[] = {Unclear(false), Unclear(true)};
 
 void look(log::Moment moment) {
-  static constinit std::atomic<bool> look_again{false};  // for what was to come later
+  static constinit std::atomic<bool> look_again{false};  // an object had use `later`
   if (anything_came() || look_again.load()) {
     const Users users = look_at_users();
     look_again.store(users.any_later);

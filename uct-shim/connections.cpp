@@ -26,7 +26,7 @@ struct EndpointAttributes {
 using QueryEndpoint = ucs_status_t (*)(uct_ep_h, EndpointAttributes*);
 constinit interpose::Original<QueryEndpoint> query_endpoint{"uct_ep_query"};
 
-// Of parameters with a field that this build does not know, which may follow, no copy can be made.
+// Parameters with a field that this build does not know cannot be copied: there may be more behind.
 constexpr std::uint64_t kKnownFields = (UCT_EP_PARAM_FIELD_LOCAL_SOCKADDR << 1) - 1;
 
 log::SocketAddress recorded(const sockaddr_storage& from) {
@@ -45,14 +45,14 @@ log::SocketAddress recorded(const sockaddr_storage& from) {
   return to;
 }
 
-// Of the thread: threads of one process may be in several.
+// The thread's: threads of one process may be in different ones.
 std::uint64_t network_namespace() {
   struct stat found {};
   return stat("/proc/thread-self/ns/net", &found) == 0 ? found.st_ino : 0;
 }
 
-// `user_data` is the UCP endpoint: what UCP gives its endpoints of connection managers, in every
-// tested version. For a program that uses UCT itself the handle names no UCP endpoint.
+// `user_data` is the UCP endpoint: all tested versions of UCP set it so for endpoints of connection
+// managers. If the program uses UCT itself, it is not a UCP endpoint.
 void record_connection(ConnectionSide side, uct_ep_h endpoint, void* user_data,
                        const void* callback) {
   log::Lane* lane =
@@ -78,7 +78,7 @@ void record_connection(ConnectionSide side, uct_ep_h endpoint, void* user_data,
   }
 }
 
-// The side's callback, its arguments, and what of them says that it is connected.
+// One side's callback, its arguments, and how these say that it is connected.
 struct Client {
   using Callback = uct_cm_ep_client_connect_callback_t;
   using Arguments = uct_cm_ep_client_connect_args_t;
@@ -92,8 +92,8 @@ struct Server {
   static constexpr std::uint64_t kStatus = UCT_CM_EP_SERVER_CONN_NOTIFY_ARGS_FIELD_STATUS;
 };
 
-// The callers' callbacks. Each copy of UCX has one for all its endpoints, so that a function of
-// ours for each is enough, and no endpoint needs memory.
+// The callers' callbacks. Each copy of UCX has one for all its endpoints, so one function of ours
+// for each is enough, and endpoints need no memory.
 constexpr std::size_t kCallbacks = 8;
 
 template <typename Side>
@@ -115,7 +115,7 @@ typename Side::Callback our_callback(std::size_t place, std::index_sequence<kPla
   return kOurs[place];
 }
 
-// Our function in front of `callback`; itself where all are taken.
+// Our function that wraps `callback`; `callback` itself if all are taken.
 template <typename Side>
 typename Side::Callback in_front_of(typename Side::Callback callback) {
   for (std::size_t i = 0; i < kCallbacks; ++i) {
@@ -139,7 +139,7 @@ ConnectionParameters::ConnectionParameters(const uct_ep_params_t* callers, const
       log::lane() == nullptr || query_endpoint.get(caller) == nullptr) {
     return;
   }
-  // Whole: a UCX that has uct_ep_query has all these fields.
+  // A UCX that has uct_ep_query has all these fields.
   memcpy(&own_, callers, sizeof own_);
   if (is_client && own_.sockaddr_cb_client != nullptr) {
     own_.sockaddr_cb_client = in_front_of<Client>(own_.sockaddr_cb_client);

@@ -1,13 +1,13 @@
-// Client-server connections: what a connection manager (uct_cm) tells once one is established.
+// Client-server connections: what a connection manager (uct_cm) tells once a connection is
+// established.
 #pragma once
 
 #include <uct/api/uct.h>
 
 namespace uctrace::uct {
 
-// What uct_ep_create is given for an endpoint of a connection manager: the caller's parameters with
-// a callback of ours in front of the one that is told of the connection. Others are handed down as
-// they are.
+// The parameters of uct_ep_create for an endpoint of a connection manager: the caller's, but our
+// callback wraps the one that is told of the connection. Other parameters are passed on unchanged.
 //
 // That callback is the moment to ask for the socket addresses: they are known then, on both sides
 // and with every connection manager, and the caller cannot have ended the endpoint yet.

@@ -1,7 +1,7 @@
-// On whose behalf the current thread is inside UCX: the request context that ties UCT operations to
-// the UCP operation they serve. Set by UCP calls and dispatched requests (ucp-shim), by active
-// message handlers, pending dispatch and completion callbacks (here); read when a UCT operation is
-// posted. Cost: seven stores to enter, seven to leave.
+// For which request the current thread is inside UCX: this context ties UCT operations to the UCP
+// operation that they serve. Set by UCP calls and dispatched requests (ucp-shim), by active message
+// handlers, pending dispatch and completion callbacks (here); read when a UCT operation is posted.
+// Cost: seven stores to enter, seven to leave.
 #pragma once
 
 #include <uct/api/uct.h>
@@ -15,25 +15,26 @@ struct Context {
   log::Origin kind;
   log::Route route;
 
-  // Names the one operation that what is posted serves. Not so where nothing is known, nor inside a
-  // blocking call, whose progress posts for anybody.
+  // Whether it names the only operation that a post serves. Not if nothing is known, nor inside a
+  // blocking call, whose progress posts for any operation.
   bool definite() const { return kind != log::Origin::none && route != log::Route::blocking; }
 
-  // The same when something kept it for later.
+  // The same, if it was kept for later.
   Context by_way_of(log::Route by) const {
     return {origin, kind, route == log::Route::blocking ? route : by};
   }
 };
 
-// An operation in progress, as those posted inside it need it. By value: a long jump or an
-// exception may leave the call, and nothing may then be read or written where it was.
+// An operation in progress, for those posted inside it. Held by value: a long jump or an exception
+// may leave the call, and its frame must then not be accessed.
 struct Posting {
-  const void* busy;  // its endpoint, or the Interface if it is for the whole of that; nullptr: none
-  const void* frame;  // where it is in the stack: what is posted inside is deeper
+  const void* busy;  // its endpoint, or its Interface if it is for the whole interface; nullptr:
+                     // none
+  const void* frame;  // its frame: operations posted inside are deeper in the stack
   log::Id id;         // 0: it has none yet
-  bool named;         // by an operation that was posted inside it
+  bool named;         // an operation that was posted inside names it
 
-  // What is posted on its endpoint, or inside an operation on the whole interface, is the same
+  // A post on its endpoint, or inside an operation on the whole interface, is part of the same
   // operation: transports call themselves through their table.
   bool covers(const void* interface, uct_ep_h endpoint) const {
     return busy != nullptr && (busy == endpoint || busy == interface);
@@ -42,17 +43,17 @@ struct Posting {
 
 struct ThreadState {
   Context context;
-  Posting posting;  // the innermost operation in progress: what is posted inside is part of it
+  Posting posting;  // the innermost operation in progress: posts inside are part of it
   std::uint8_t protocol;  // UCP's protocol that is being dispatched (TextKind::ucx_protocol), or 0
-  // In this scope, scopes inside it left out: an operation was posted, one found no resources.
+  // In this scope, without its inner scopes: an operation was posted; one found no resources.
   bool posted, refused;
-  bool inner_idle;  // the scope that was left last, directly inside this one, did neither
+  bool inner_idle;  // the last inner scope, directly inside this one, did neither
 };
 
 extern thread_local constinit ThreadState thread_state __attribute__((tls_model("initial-exec")));
 
-// Sets the context for a scope and puts the outer one back. What is posted inside is an operation
-// of its own even on the busy endpoint: a message to self is handled inside the call that sends it.
+// Sets the context for a scope and restores the outer one. A post inside is a separate operation
+// even on the busy endpoint: a message to self is handled inside the call that sends it.
 class ContextScope {
  public:
   explicit ContextScope(const Context& inner) : outer_(thread_state) {

@@ -5,7 +5,7 @@
 
 namespace uctrace::uct {
 
-// Apart from what every post reads besides.
+// Not in the cache line of the data that every post reads.
 alignas(128) constinit std::atomic<std::uint32_t> deferred_requests{0};
 
 namespace {

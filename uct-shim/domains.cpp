@@ -17,7 +17,7 @@ namespace {
 
 using interpose::Original;
 
-// The newest ones, since who opens a domain opens its interfaces next.
+// Only the newest: after a domain its interfaces are opened next.
 struct DomainName {
   uct_md_h handle;
   char name[kDomainNameBytes];
@@ -43,8 +43,8 @@ void remember_domain(uct_md_h handle, const char* name) {
   place->handle = handle;
 }
 
-// Whose names the log has: the handle, and the number of the log in the bits above, in one of four
-// places that it may have. A handle that has to give way to another one is told once more.
+// The handles whose names are in the log, each with the number of the log in its upper bits, in one
+// of its four places. A handle that is evicted gets its name written again.
 constexpr std::size_t kSets = 64, kPlaces = 4;
 struct Told {
   std::atomic<std::uint64_t> places[kPlaces];
@@ -75,7 +75,7 @@ void tell(const void* handle, const char* name) {
   log::define_text(log::TextKind::memory_domain, number_of(handle), name, strlen(name));
 }
 
-// The handle is another domain's from now on.
+// From now on the handle belongs to another domain.
 void forget(const void* handle) {
   for (std::atomic<std::uint64_t>& place : set_of(handle).places) {
     std::uint64_t known = telling(handle);

@@ -1,4 +1,4 @@
-// The names of memory domains: UCT tells them only to the one who opens.
+// The names of memory domains: UCT tells them only to the opening call.
 #pragma once
 
 #include <uct/api/uct.h>
@@ -10,11 +10,11 @@ namespace uctrace::uct {
 
 constexpr std::size_t kDomainNameBytes = 16;
 
-// Into `name`; empty where it is not known. For slow paths: it takes a lock.
+// Writes `name`; empty if not known. For slow paths: it takes a lock.
 void name_domain(uct_md_h domain, char (&name)[kDomainNameBytes]);
 
-// Sees to it that the log has the name of a domain, or of the component of a key, whose handle its
-// records have. False: the log has it, which costs up to four loads.
+// Whether the name of a domain, or of a key's component, must still be written to the log, whose
+// records have only the handle. False: the log has it; that costs up to four loads.
 bool tell_domain(uct_md_h domain);
 bool tell_component(uct_component_h component, const void* caller);
 

@@ -1,5 +1,5 @@
-// Endpoints: when each was made, connected and destroyed, and the addresses that name its peer.
-// The merger joins them with the addresses of the other processes' interfaces and endpoints.
+// Endpoints: when each was made, connected and destroyed, and its peer's addresses. The merger
+// joins these with the addresses of other processes' interfaces and endpoints.
 #include <string.h>
 
 #include "event-log/recorder/recorder.hpp"
@@ -120,7 +120,7 @@ UCTRACE_EXPORT ucs_status_t uct_ep_connect_to_ep(uct_ep_h endpoint, const uct_de
   return uct::original_connect.get(__builtin_return_address(0))(endpoint, device, address);
 }
 
-// Not in the UCX that this is built with, hence no prototype in its headers.
+// The UCX that this is built with lacks the function, so its headers have no prototype.
 UCTRACE_EXPORT ucs_status_t uct_ep_connect_to_ep_v2(uct_ep_h endpoint,
                                                     const uct_device_addr_t* device,
                                                     const uct_ep_addr_t* address,

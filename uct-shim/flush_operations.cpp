@@ -1,5 +1,5 @@
-// What orders and completes other operations, and what asks whether a peer is alive. The flags of a
-// flush are kept where it has any: one that cancels is how UCP discards an endpoint.
+// Operations that order or complete others, or check whether a peer is alive. The flags of a flush
+// are kept: UCP discards an endpoint by a flush that cancels.
 #include "uct-shim/operations.hpp"
 
 namespace uctrace::uct {

@@ -1,4 +1,4 @@
-// Which hook belongs into which slot of an interface's table of operations.
+// Which hook goes into which slot of an interface's table of operations.
 #include <string.h>
 
 #include "event-log/format/ucx_functions.hpp"
@@ -22,7 +22,7 @@ void each_hook(uct_iface_ops_t& table, Visitor visit) {
 
 std::uint64_t bit_of(UctHook hook) { return std::uint64_t{1} << static_cast<unsigned>(hook); }
 
-// Where only counters are kept, what waits for room is not followed.
+// While operations are only counted, pending requests are not followed.
 bool is_wanted(UctHook hook) {
   return !log::counts_only() ||
          (hook != UctHook::ep_pending_add && hook != UctHook::ep_pending_purge);

@@ -16,12 +16,12 @@ using detail::kPlaces;
 using interpose::ForkLock;
 using interpose::Held;
 
-constexpr std::size_t kMostPlaces = kPlaces / 4 * 3;  // with a key: every search finds an end
+constexpr std::size_t kMostPlaces = kPlaces / 4 * 3;  // with a key: every search ends
 constexpr std::size_t kIds = std::size_t{1} << 16;
 constexpr std::size_t kIdsOfWord = 64;
 
-// Of all below. A fork child finds what is right after any of the stores; at most an entry or an id
-// stays taken.
+// Guards all below. The data is valid after each single store, as a fork child may see it; at most
+// an entry or an id stays taken.
 constinit ForkLock lock{};
 constinit Interface entries[kMaxInterfaces]{};
 constinit bool is_taken[kMaxInterfaces]{};
@@ -32,7 +32,7 @@ constinit std::size_t keys = 0;
 std::uint64_t bit_of(std::uint16_t id) { return std::uint64_t{1} << id % kIdsOfWord; }
 std::uint64_t& word_of(std::uint16_t id) { return ids_taken[id / kIdsOfWord]; }
 
-// There are more of them than entries. 0 is none.
+// There are more ids than entries. 0 is none.
 std::uint16_t take_id() {
   do {
     ++newest_id;
@@ -49,7 +49,7 @@ void free_entry(Interface& entry) {
 std::size_t after(std::size_t at) { return (at + 1) % kPlaces; }
 std::size_t before(std::size_t at) { return (at + kPlaces - 1) % kPlaces; }
 
-// The place with this key, else the first in its way where nothing is open; nullptr: too full.
+// The place with this key, else the first unused one on the search path; nullptr: too full.
 InterfacePlace* place_for(uct_iface_h handle) {
   InterfacePlace* unused = nullptr;
   for (std::size_t at = detail::home_of(handle);; at = after(at)) {
@@ -71,7 +71,7 @@ uct_iface_h key_at(std::size_t at) {
   return interface_places[at].key.load(std::memory_order_relaxed);
 }
 
-// Whether the search for one that is open, and lies behind this place, comes by here.
+// Whether the search for an open interface after this place passes through it.
 bool leads_on(std::size_t at) {
   for (std::size_t further = after(at); key_at(further) != nullptr; further = after(further)) {
     const std::size_t from_home = (further - detail::home_of(key_at(further))) % kPlaces;
@@ -80,8 +80,8 @@ bool leads_on(std::size_t at) {
   return false;
 }
 
-// From the place of one that was closed back to the begin of its run: a key that leads nowhere
-// would make searches longer, and in the end fill the table.
+// Clears keys that no search needs, from the place of a closed interface back to the beginning of
+// its run: they would make searches longer and finally fill the table.
 void drop_keys(std::size_t at) {
   for (; key_at(at) != nullptr; at = before(at)) {
     if (!is_dead(at) || leads_on(at)) continue;
@@ -111,7 +111,7 @@ bool show(Interface& entry) {
   keys += key == nullptr;
   if (key != entry.handle) place->key.store(entry.handle, std::memory_order_release);
   Interface* const older = place->value.exchange(&entry, std::memory_order_acq_rel);
-  // Closed, but not through us.
+  // It was closed without passing us.
   if (older != nullptr) free_entry(*older);
   return true;
 }

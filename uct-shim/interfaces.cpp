@@ -31,8 +31,8 @@ using interpose::Original;
 using log::FaultCode;
 using log::Layer;
 
-// The table's layout is the same in every tested version; this catches a build that differs: the
-// slots read as management functions must be code of a loaded module and the query must answer.
+// The table's layout is the same in every tested version; this detects a build that differs: slots
+// of management functions must point into the code of a loaded module, and the query must answer.
 bool table_looks_right(uct_iface_h handle) {
   const uct_iface_ops_t& ops = handle->ops;
   const void* const functions[] = {reinterpret_cast<const void*>(ops.iface_close),
@@ -54,7 +54,7 @@ constinit Original<decltype(&uct_md_query_tl_resources)> original_resources{
 constinit Original<decltype(&uct_release_tl_resource_list)> original_release{
     "uct_release_tl_resource_list"};
 
-// Only the list of a memory domain's devices tells what they are.
+// Only the list of a memory domain's devices tells their types.
 log::DeviceType device_type_of(uct_md_h domain, const uct_iface_params_t& params,
                                const void* caller) {
   log::DeviceType type = log::DeviceType::unknown;
@@ -118,8 +118,8 @@ void define_interface(const Interface& entry, uct_md_h domain, const uct_iface_p
                entry.id, entry.endpoint_address_bytes);
 }
 
-// Transports and devices that were counted: interfaces of one name are counted together, whatever
-// opens and closes them. A fork child's file has to be told anew.
+// Transports and devices that were counted: interfaces of the same name are counted together, also
+// after they are closed and opened again. A fork child's file needs the names again.
 struct CountedDevice {
   char name[64];
   log::OncePerLog named;
@@ -172,15 +172,15 @@ log::InterfaceSpeed read_attributes(Interface& entry) {
           .shared_bandwidth = attributes.bandwidth.shared};
 }
 
-// Who opens an interface, and from what.
+// The caller that opens an interface, and its UCX.
 struct Opener {
   const void* caller;
   std::uint64_t is_ucp;  // as in log::UctInterface
   bool is_rebuilt;
 };
 
-// UCP opens interfaces only when it makes a worker: else that call did not come by us, which UCP's
-// layer tells also where nobody wants that of UCT.
+// UCP opens interfaces only while it makes a worker. If we did not see that call, it bypassed us;
+// UCP's layer says so, even if UCT's is not wanted.
 std::uint64_t opened_by_ucp(const void* caller) {
   if (opening_for_ucp) {
     return log::UctInterface::kByUcp;
@@ -203,7 +203,7 @@ void report_no_room(const uct_iface_params_t& params) {
   log::fault(Layer::uct, FaultCode::out_of_interfaces, kMaxInterfaces, params.mode.device.tl_name);
 }
 
-// The interface's entry; nullptr if it was left as it is.
+// The interface's entry; nullptr if it was left alone.
 Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_params_t& params,
                           const Opener& opener) {
   if (!table_looks_right(handle)) {
@@ -220,8 +220,8 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   entry->original = handle->ops;
   entry->of_ucp = opener.is_ucp != 0;
   entry->counted_as = counter_number(params);
-  // A rebuilt UCX calls our hooks itself. A program that opens interfaces for itself may still have
-  // the operations of a stock one compiled in.
+  // A rebuilt UCX calls our hooks itself. But a program that opens interfaces itself may have been
+  // compiled against a stock UCX, whose inline functions use the interface's table.
   entry->swapped = !opener.is_rebuilt || !entry->of_ucp;
   memset(static_cast<void*>(entry->handlers), 0, sizeof entry->handlers);
   const log::DeviceType device_type = device_type_of(domain, params, opener.caller);

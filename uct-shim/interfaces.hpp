@@ -1,4 +1,4 @@
-// The interfaces that were opened, and the operations behind our hooks.
+// The opened interfaces, and the operations that our hooks wrap.
 #pragma once
 
 #include <uct/api/uct.h>
@@ -10,18 +10,18 @@
 
 namespace uctrace::uct {
 
-// Puts our operations into `table`, only where it has one. Order of stores does not matter: the
-// entry is findable before the first is done.
+// Puts our operations into `table` where it has operations. The order of stores does not matter:
+// the entry can be found before the first store.
 void swap_operations(uct_iface_ops_t& table);
 
-// Bits of log::UctHook: slots that a table had, and those of them that hold our hook now.
+// Bits of log::UctHook: the slots that a table had, and those that now hold our hook.
 struct HookedSlots {
   std::uint64_t offered, hooked;
 };
 HookedSlots hooked_slots(const uct_iface_ops_t& offered, uct_iface_ops_t& table);
 bool is_slot_name(const char* name, std::size_t length);
 
-// Once for the process: a fault for each hook that the user leaves out.
+// Once per process: records a fault for each hook that the user leaves out.
 void report_left_out();
 
 // Opens the log. False: recording is off, or the user wants no records of UCT.

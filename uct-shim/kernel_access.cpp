@@ -15,7 +15,7 @@ namespace {
 using interpose::Original;
 
 // As in UCX 1.20 to 1.23; no header of earlier ones declares them. uct_md_mem_elem_pack got its
-// last argument in 1.23: a word in a register, which is handed on in any case.
+// last argument in 1.23: a word in a register, which is always passed on.
 using GetDeviceEndpoint = ucs_status_t (*)(uct_ep_h, void**);
 using PackForInterface = ucs_status_t (*)(uct_iface_h, uct_mem_h, uct_rkey_t, void*);
 using PackForDomain = ucs_status_t (*)(uct_md_h, uct_mem_h, uct_rkey_t, void*, void*);

@@ -1,5 +1,5 @@
-// What kernels on a GPU may use by themselves (log::KernelAccess). Calls that give it are recorded
-// as MemoryCalls, too.
+// Memory and endpoints that GPU kernels may use directly (log::KernelAccess). Calls that grant it
+// are also recorded as MemoryCalls.
 #pragma once
 
 #include <cstdint>

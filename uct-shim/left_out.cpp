@@ -1,5 +1,5 @@
-// Says in the log which hooks UCTRACE_LEAVE_OUT leaves out, so that nobody takes such a log for a
-// whole one.
+// Says in the log which hooks UCTRACE_LEAVE_OUT leaves out, so nobody takes such a log for a
+// complete one.
 #include <string.h>
 
 #include "event-log/format/ucp_names.hpp"

@@ -24,14 +24,12 @@ namespace {
 using interpose::Original;
 using log::MemoryFunction;
 
-// Places of calls whose UCX is recorded, and the number of the log in the bits above: asking which
-// UCX is whose takes a microsecond where a caller has none but UCT. A place that has to give way to
-// another one is asked about again.
+// Call sites whose UCX is recorded, with the number of the log in the upper bits: finding the UCX
+// of a caller takes a microsecond if it uses only UCT. An evicted call site is looked up again.
 constexpr std::size_t kCallers = 64;
 constinit std::atomic<std::uint64_t> known_callers[kCallers]{};
 
-// Where a UCX of this process is recorded and no other one can be meant, nobody need be asked which
-// it is.
+// If this process records a UCX and there can be no other, no look-up is needed.
 bool is_of_recorded_ucx(const void* caller) {
   if (log::layer_state(log::Layer::uct) == log::LayerState::on &&
       !interpose::callers_differ.load(std::memory_order_relaxed)) {
@@ -46,8 +44,8 @@ bool is_of_recorded_ucx(const void* caller) {
   return is_supported;
 }
 
-// A fork child records nothing before it starts UCX itself. What it gives back of its parent's is
-// no start.
+// A fork child records nothing before it starts UCX itself. Releasing what the parent registered is
+// not a start.
 bool is_wanted(MemoryFunction function) {
   switch (log::action_of(function)) {
     case log::MemoryAction::deregistration:
@@ -86,8 +84,8 @@ ucs_status_t MemoryCall::done(ucs_status_t status, const CalledMemory& memory) {
     errno = saved_errno;
     return status;
   }
-  // Where there is no address, the length is none either: UCX registers the whole address space as
-  // SIZE_MAX bytes from 0.
+  // Without an address the length does not count: UCX registers the whole address space as SIZE_MAX
+  // bytes from 0.
   const std::uint64_t bytes = memory.address != 0 ? memory.bytes : 0;
   ++lane->counters().memory_calls;
   if (status == UCS_OK && log::action_of(function_) == log::MemoryAction::registration) {
@@ -116,8 +114,8 @@ ucs_status_t MemoryCall::done(ucs_status_t status, const CalledMemory& memory) {
 
 namespace {
 
-// Functions that no installed header of UCX 1.13 declares, as they are in 1.14 to 1.23: what their
-// parameters hold is not looked at.
+// Functions that the headers of UCX 1.13 do not declare, as in 1.14 to 1.23. Their parameters are
+// passed on unread.
 using Register = ucs_status_t (*)(uct_md_h, void*, std::size_t, const void*, uct_mem_h*);
 using Attach = ucs_status_t (*)(uct_md_h, const void*, void*, uct_mem_h*);
 using UnpackKey = ucs_status_t (*)(uct_component_h, const void*, const void*, uct_rkey_bundle_t*);
@@ -131,8 +129,8 @@ struct DeregisterParameters {
 };
 using Deregister = ucs_status_t (*)(uct_md_h, const DeregisterParameters*);
 
-// uct_md_mkey_pack_v2 has four arguments in UCX 1.13, and six from 1.14 on: address and length came
-// in front of the last two. All are words in registers, so that six handed on serve both.
+// uct_md_mkey_pack_v2 has four arguments in UCX 1.13, and six from 1.14 on: address and length were
+// added before the last two. All are words in registers, so passing on six serves both.
 using PackKey = ucs_status_t (*)(uct_md_h, uct_mem_h, const void*, const void*, const void*,
                                  const void*);
 
@@ -147,7 +145,7 @@ constinit Original<decltype(&::uct_rkey_unpack)> original_unpack{"uct_rkey_unpac
 constinit Original<UnpackKey> original_unpack_v2{"uct_rkey_unpack_v2"};
 constinit Original<decltype(&::uct_rkey_release)> original_release{"uct_rkey_release"};
 
-// Of a call about memory of a domain, or about a key of a component.
+// For calls about memory of a domain, or about a key of a component.
 class DomainCall : public MemoryCall {
  public:
   DomainCall(MemoryFunction function, uct_md_h domain, const void* caller)

@@ -1,6 +1,6 @@
 // Records the calls that make memory known to others: registration with a memory domain, keys,
-// mappings of UCP (log::MemoryCall). They take microseconds to milliseconds where a network card is
-// told of the memory, and a few nanoseconds where a domain needs no registration.
+// mappings of UCP (log::MemoryCall). They take microseconds to milliseconds if a network card must
+// learn about the memory, and a few nanoseconds if a domain needs no registration.
 //
 // Use:   MemoryCall call(log::MemoryFunction::uct_md_mem_reg, caller);
 //        const ucs_status_t status = original(domain, address, length, flags, memory);
@@ -17,10 +17,10 @@
 
 namespace uctrace::uct {
 
-// What a call is about; as in log::MemoryCall, 0 = the call does not say.
+// The subject of a call; as in log::MemoryCall, 0 = the call does not say.
 struct CalledMemory {
   std::uint64_t domain = 0, key = 0, address = 0, bytes = 0;
-  // Asked before the call where memory may be gone after it.
+  // Asked before the call if the memory may be gone after it.
   log::MemoryId memory = log::kMemoryNotAsked;
 };
 
@@ -28,7 +28,7 @@ inline std::uint64_t number_of(const void* handle) {
   return reinterpret_cast<std::uint64_t>(handle);
 }
 
-// Of a function that not every UCX has.
+// For a function that some UCX versions lack.
 template <typename Function, typename... Arguments>
 ucs_status_t call_if_there(Function* function, Arguments... arguments) {
   return function != nullptr ? function(arguments...) : UCS_ERR_UNSUPPORTED;
@@ -36,14 +36,14 @@ ucs_status_t call_if_there(Function* function, Arguments... arguments) {
 
 class MemoryCall {
  public:
-  // `caller` is who called UCX: of which version that is, decides whether its calls are recorded.
+  // `caller` called UCX: the version of its UCX decides whether the call is recorded.
   MemoryCall(log::MemoryFunction function, const void* caller);
 
   // Returns `status`; keeps errno.
   ucs_status_t done(ucs_status_t status, const CalledMemory& memory);
 
-  // What is the recorder's own lies outside of the measured time: these begin and end it anew.
-  // Without end_now(), done() ends it.
+  // These move the begin and end of the measured time, to exclude the recorder's own work. Without
+  // end_now(), done() ends it.
   void begin_now() {
     if (is_recorded_) start_tick_ = log::now();
   }
@@ -51,7 +51,7 @@ class MemoryCall {
     if (is_recorded_) end_tick_ = log::now();
   }
 
-  // False where nothing is recorded: what only the record needs may be left out.
+  // False: nothing is recorded; work that only the record needs can be skipped.
   bool is_recorded() const { return is_recorded_; }
 
  private:

@@ -111,14 +111,14 @@ ucs_status_t atomic64_fetch(uct_ep_h ep, unsigned opcode, std::uint64_t value,
 
 namespace {
 
-// uct_ep_put_sgl_zcopy (UCX 1.22) and uct_ep_get_sgl_zcopy (1.23): each element of a list has an
-// address of its own at the other end. They lead past the table of operations, to slots that only
-// libuct knows.
+// uct_ep_put_sgl_zcopy (UCX 1.22) and uct_ep_get_sgl_zcopy (1.23): each element of a list has its
+// own remote address. These functions bypass the table of operations and use slots that only libuct
+// knows.
 using ListOperation = ucs_status_t(uct_ep_h, void* const*, const std::size_t*, const uct_mem_h*,
                                    const std::uint64_t*, const uct_rkey_t*, const std::size_t*,
                                    const std::size_t*, std::size_t, uct_completion_t*);
 
-// The arguments of such a call.
+// Their arguments.
 struct List {
   uct_ep_h ep;
   void* const* buffers;
@@ -161,7 +161,7 @@ ucs_status_t post_list(const List& list, log::UctOp op, const char* name, ListOp
 
 using namespace uctrace;
 
-// Neither is in the UCX that this is built with, hence no prototypes in its headers.
+// The UCX that this is built with lacks both, so its headers have no prototypes.
 #define LIST_OPERATION(op)                                                                  \
   UCTRACE_EXPORT ucs_status_t uct_ep_##op(                                                  \
       uct_ep_h ep, void* const* buffers, const size_t* lengths, const uct_mem_h* memory,    \

@@ -1,5 +1,5 @@
-// UCP asks for what UCT offers when a context is made, mostly before the log begins: so it is kept
-// here, and written once there is a log.
+// UCP queries UCT's offers when a context is made, mostly before the log begins. So they are kept
+// here and written once there is a log.
 #include "uct-shim/offers.hpp"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct Offer {
   char text[UCT_TL_NAME_MAX + UCT_COMPONENT_NAME_MAX + UCT_DEVICE_NAME_MAX];
 };
 
-// More than the largest nodes have; what is beyond is said to be left out.
+// More than the largest nodes have; the log says if some were left out.
 constexpr std::size_t kMostOffers = 1024;
 constinit interpose::ForkLock offers_lock;
 constinit Offer offers[kMostOffers]{};
@@ -62,7 +62,7 @@ void keep_device(const uct_tl_resource_desc_t& resource) {
 }
 
 void keep_component(const uct_component_attr_t& component) {
-  // One that only connects never has a memory domain.
+  // A component that only connects never has a memory domain.
   const bool has_flags = (component.field_mask & UCT_COMPONENT_ATTR_FIELD_FLAGS) != 0;
   const bool connects = has_flags && (component.flags & UCT_COMPONENT_FLAG_CM) != 0;
   if (connects && component.md_resource_count == 0) return;
@@ -72,7 +72,7 @@ void keep_component(const uct_component_attr_t& component) {
   keep(offer);
 }
 
-// False: all are in this process's log.
+// False: all are already in this process's log.
 bool take_next(Offer& offer) {
   const Held held(offers_lock);
   if (told_in_log != log::log_number()) {
@@ -110,7 +110,7 @@ UCTRACE_EXPORT ucs_status_t uct_md_query_tl_resources(uct_md_h domain,
   interpose::look_for_patched_ucx();
   const void* caller = __builtin_return_address(0);
   const ucs_status_t status = uct::original_resources.get(caller)(domain, resources, count);
-  // How an unknown UCX lays such a list out is not known.
+  // The layout of such a list in an unknown UCX is not known.
   if (status == UCS_OK && uct::ucx_release(caller) != nullptr) {
     for (unsigned i = 0; i < *count; ++i) uct::keep_device((*resources)[i]);
     uct::tell_offers();

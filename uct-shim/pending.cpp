@@ -10,8 +10,8 @@ namespace uctrace::uct {
 
 namespace {
 
-// A request that finds no place is queued without a context, which later shows as an operation that
-// is joined by content or counted as unattributed; nothing is lost.
+// A request that finds no place is queued without a context. Its operation is then joined by
+// content or counted as unattributed; nothing is lost.
 struct Queued {
   uct_pending_callback_t callback;
   Context context;
@@ -44,7 +44,7 @@ bool put_in_between(uct_pending_req_t* request, const Queued& what) {
   if (entry == nullptr) {
     return false;
   }
-  // Ours is in it already where a transport queues by way of its own table.
+  // It already has our callback if a transport queues through its own table.
   const auto callback = request->func == dispatch ? entry->value.callback : request->func;
   entry->value = what;
   entry->value.callback = callback;
@@ -52,7 +52,7 @@ bool put_in_between(uct_pending_req_t* request, const Queued& what) {
   return true;
 }
 
-// Takes our callback out again, so that the request is seen and compared as its owner made it.
+// Restores the owner's callback: others must see and compare the request as its owner made it.
 bool take_out(uct_pending_req_t* request, Queued& what) {
   auto* entry = request->func == dispatch ? queued.find(request) : nullptr;
   if (entry == nullptr) {
@@ -64,8 +64,8 @@ bool take_out(uct_pending_req_t* request, Queued& what) {
   return true;
 }
 
-// UCS_OK: the request left the queue and may be gone or queued anew. Anything else: it stays where
-// it is, and comes back here.
+// UCS_OK: the request left the queue and may be gone or queued again. Anything else: it stays in
+// the queue and comes back here.
 ucs_status_t dispatch(uct_pending_req_t* request) {
   Queued what{};
   take_out(request, what);
@@ -107,14 +107,14 @@ void purge_one(uct_pending_req_t* request, void* argument) {
 
 ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t* request, unsigned flags) {
   const Interface* interface = find_open_interface(ep->iface);
-  if (interface == nullptr) {  // UCP's own (post.hpp): it keeps the request
+  if (interface == nullptr) {  // one of UCP's own (post.hpp), which keeps the request
     if (thread_state.context.definite()) {
       defer(request, thread_state.context);
     }
     return ep->iface->ops.ep_pending_add(ep, request, flags);
   }
   Queued what{nullptr, thread_state.context, interface->id, ep};
-  // UCP queues a request after its dispatch has returned: what that was for is found again.
+  // UCP may queue a request after its dispatch has returned: its context is then found again.
   if (Context deferred; !what.context.definite() && find_deferred(request, deferred)) {
     what.context = deferred;
   }

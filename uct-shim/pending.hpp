@@ -1,5 +1,5 @@
-// Pending requests: an operation that found no resources is queued by UCT and tried again later,
-// from progress. Our callback in between puts the request's context back for that moment.
+// Pending requests: UCT queues an operation that found no resources and tries it again later, from
+// progress. Our callback restores the request's context for that moment.
 #pragma once
 
 #include <uct/api/uct.h>

@@ -14,7 +14,7 @@ using log::UctOperation;
 
 namespace {
 
-// Rendezvous in progress by their handle. One that finds no place cannot be told to be cancelled:
+// Rendezvous in progress by their handle. If one finds no place, its cancellation is not noticed:
 // it stays outstanding.
 constinit log::AddressMap<TrackedCompletion*, 1 << 12> rendezvous;
 
@@ -25,7 +25,7 @@ void forget_rendezvous(const TrackedCompletion* tracked) {
   }
 }
 
-// True for the second of the two that say they are done.
+// True for the second of the two calls.
 bool second_at(TrackedCompletion* tracked, RendezvousState mine) {
   return __atomic_exchange_n(&tracked->state, mine, __ATOMIC_ACQ_REL) != RendezvousState::in_call;
 }
@@ -34,8 +34,8 @@ bool second_at(TrackedCompletion* tracked, RendezvousState mine) {
 
 namespace {
 
-// The transport takes the data from, or puts it to, the address itself. What is short or buffered
-// is read or written by the processor, but where the interface copies.
+// Whether the transport itself accesses the data at its address. For short and buffered operations
+// the processor does, unless the interface copies.
 bool is_zcopy(log::UctOp op) {
   switch (op) {
     case log::UctOp::put_zcopy:
@@ -105,7 +105,7 @@ uct_completion_t* Post::track_rendezvous(uct_completion_t* completion) {
   return handed;
 }
 
-// Before the record is made: finish() must not touch a slot that was given back.
+// Before the record is made: finish() must not touch a released slot.
 void Post::settle(void* handle) {
   if (tracked_ == nullptr || UCS_PTR_IS_ERR(handle)) {
     return;
@@ -140,8 +140,7 @@ void record_completion(log::Lane& lane, log::Id operation, ucs_status_t status) 
   }
 }
 
-// Order: record first, then give the slot back, then tell the caller, whose callback may post
-// again.
+// Order: record, release the slot, then tell the caller, whose callback may post again.
 void on_completion(uct_completion_t* own) {
   auto* tracked = reinterpret_cast<TrackedCompletion*>(own);
   static_assert(offsetof(TrackedCompletion, own) == 0);
@@ -165,7 +164,7 @@ void on_completion(uct_completion_t* own) {
     original->status = status;
   }
   if (--original->count == 0) {
-    forget_deferred(request_of_completion(original));  // nothing of it waits any more
+    forget_deferred(request_of_completion(original));  // no part of it waits any more
     const ContextScope scope(context.by_way_of(log::Route::completion));
     original->func(original);
   }

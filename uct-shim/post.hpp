@@ -1,4 +1,4 @@
-// One UCT operation on its way through a hook: what every hook does before and after the original.
+// One UCT operation on its way through a hook: the common work before and after the original.
 //
 //   Post post(ep->iface, ep, UctOp::put_short);
 //   ucs_status_t status = post.original().ep_put_short(...);
@@ -21,7 +21,7 @@
 
 namespace uctrace::uct {
 
-// What the caller handed to UCT. Addresses are 0 where the operation has none.
+// What the caller passed to UCT. An address is 0 if the operation has none.
 struct Handed {
   std::uint64_t bytes = 0;
   std::uint64_t local = 0;
@@ -32,11 +32,11 @@ struct Handed {
   const std::uint64_t* header = nullptr;
 };
 
-// Who is told of an operation's end and who posted it may do so at the same time, on two threads.
-// The second one of them gives the slot back.
+// The completion of an operation and the return of its post may happen at the same time, on two
+// threads. The second of them releases the slot.
 enum class RendezvousState : std::uint8_t { none, in_call, returned, fired };
 
-// Stands in for the caller's completion, so that every operation has its own end. Lives in a Slot.
+// Replaces the caller's completion, so that every operation has its own end. Lives in a Slot.
 struct TrackedCompletion {
   uct_completion_t own;  // what the transport gets
   uct_completion_t* original;
@@ -45,7 +45,7 @@ struct TrackedCompletion {
   log::Origin origin_kind;
   log::Route route;
   RendezvousState state;  // `none`: not a rendezvous. Accessed with __atomic builtins
-  void* rendezvous;       // the transport's handle, by which it may be cancelled
+  void* rendezvous;       // the transport's handle, for a cancellation
 };
 
 void on_completion(uct_completion_t* own);
@@ -60,8 +60,8 @@ UCTRACE_HOT inline void count_operation(const Interface& interface, log::UctOp o
   log::count(log::CounterKind::interface, interface.counted_as | subject, bytes);
 }
 
-// Whether an operation in progress is around what is at `frame`. One that is not around it in the
-// stack was left by a long jump.
+// Whether `frame` is inside an operation in progress. If that operation is not above it in the
+// stack, a long jump left it.
 UCTRACE_HOT inline bool is_inside_posting(const void* frame) {
   const Posting& posting = thread_state.posting;
   return posting.busy != nullptr && frame < posting.frame;
@@ -72,10 +72,10 @@ inline const uct_iface_ops_t& original_of(const Interface* interface, uct_iface_
   return interface != nullptr ? interface->original : iface->ops;
 }
 
-// Its members stay in registers, for nothing that a short operation does takes its address.
+// Its members stay in registers: nothing in a short operation takes its address.
 //
-// `kMayCount` is false where the hook has seen that nothing is counted (log::counts()): then these
-// functions do not ask again, which spares three tests.
+// `kMayCount` is false if the hook knows that nothing is counted (log::counts()): that saves three
+// tests here.
 class Post {
  public:
   template <bool kMayCount = true>
@@ -99,8 +99,8 @@ class Post {
   Post(const Post&) = delete;
   Post& operator=(const Post&) = delete;
 
-  // Tells the request that the operation is for, where UCP handed down a pointer into it: another
-  // way to know for whom it is, when this thread does not know.
+  // Tells the operation's request, if UCP passed a pointer into it: another way to find the context
+  // if the thread has none.
   template <bool kMayCount = true>
   void is_for(Request request) {
     if (kMayCount && log::counts_only()) return;
@@ -114,23 +114,23 @@ class Post {
 
   const uct_iface_ops_t& original() const { return original_of(interface_, iface_); }
 
-  // True of what is no operation of its own: a nested one on the busy endpoint, and one on an
-  // interface that nobody opened through UCT. UCP has such interfaces for itself, and hands on to a
-  // real one what is done there; a rebuilt UCX shows them to us. Nothing may be changed of these.
+  // True if it is not a separate operation: nested on the busy endpoint, or on an interface that
+  // was not opened through UCT. UCP has such interfaces for itself and forwards their operations to
+  // a real one; a rebuilt UCX shows them to us. These must not be changed.
   bool passes_through() const { return passes_through_; }
 
-  // Not of an operation that passes through.
+  // Not for an operation that passes through.
   const Interface& interface() const { return *interface_; }
 
-  // The completion to hand down instead of the caller's; NULL stays NULL, and where no slot is
-  // ready the caller's own goes through untracked.
+  // The completion to pass down instead of the caller's. NULL stays NULL; if no slot is ready, the
+  // caller's own is passed down untracked.
   uct_completion_t* track(uct_completion_t* completion);
 
-  // The same for a rendezvous, whose handle is given to settle() as soon as it is known.
+  // The same for a rendezvous; call settle() with its handle as soon as it is known.
   uct_completion_t* track_rendezvous(uct_completion_t* completion);
   void settle(void* handle);
 
-  // An id for an operation whose end is recorded without a completion; 0 if nobody could tell.
+  // An id for an operation whose end is recorded without a completion; 0 without a lane.
   log::Id identify();
   void forget_identity() { has_end_ = false; }
 
@@ -163,7 +163,7 @@ class Post {
     }
     if (is_inside_) [[unlikely]] {
       parent_ = outer_.id != 0 ? outer_.id : new_id(lane_);
-      outer_.id = parent_;  // which it finds when outer_ is put back
+      outer_.id = parent_;  // it finds the id when outer_ is restored
       outer_.named = true;
     }
     thread_state.posting = {busy, frame_, 0, false};
@@ -173,7 +173,7 @@ class Post {
   static log::Id new_id(log::Lane* lane) {
     return lane != nullptr ? log::new_id(*lane, log::IdKind::uct_operation) : 0;
   }
-  // For whom the operation is.
+  // The operation's context.
   UCTRACE_HOT Context context() const {
     Context context = thread_state.context;
     if (is_found_) [[unlikely]] {
@@ -190,7 +190,7 @@ class Post {
 
   struct End {
     std::uint64_t tick;
-    bool one_tick;  // it is the start's
+    bool one_tick;  // the start's tick
   };
   UCTRACE_HOT void record(log::Lane& lane, ucs_status_t status, const Handed& handed, End end);
 
@@ -200,23 +200,23 @@ class Post {
   uct_ep_h endpoint_;
   log::UctOp op_;
   const void* frame_;  // of the hook
-  bool is_inside_;     // another operation: outer_ is set, and says which
+  bool is_inside_;     // inside another operation: outer_ says which
   Posting outer_;
   bool passes_through_;
-  bool is_found_ = false;  // found_ and request_ say for whom it is
+  bool is_found_ = false;  // found_ is its context, of request_
   Context found_{};
   Request request_ = nullptr;
   bool last_of_flush_ = false;
   bool has_completion_ = false;
-  bool has_end_ = false;  // which is recorded under id_
+  bool has_end_ = false;  // recorded under id_
   bool named_ = false;    // as Posting::named, once it is done
   TrackedCompletion* tracked_ = nullptr;
   log::Id id_ = 0, parent_ = 0;
   std::uint64_t start_ = 0;
 };
 
-// The same where operations are only counted, for those that are posted most. It is false for what
-// lies inside another operation or passes through: the caller uses Post then.
+// The same while operations are only counted, for the most frequent ones. It is false for an
+// operation inside another one or one that passes through: the caller then uses Post.
 class CountedPost {
  public:
   UCTRACE_HOT CountedPost(uct_ep_h endpoint, log::UctOp op)
@@ -249,15 +249,15 @@ class CountedPost {
   log::UctOp op_;
 };
 
-// What of an operation tells where its data lies.
+// The parts of an operation that tell where its data is.
 struct Addresses {
   log::UctOp op;
   ucs_status_t status;
   std::uint64_t local, remote;
 };
 
-// The first word is for the memory of the addresses. False: there is none, where nothing can lie
-// anywhere but in the memory of the UCP operation, or nothing was moved.
+// Sets the first extra word to the memory of the addresses. False: there is none, because the data
+// can only be in the memory of the UCP operation, or nothing was moved.
 bool add_memory(log::Lane& lane, const Interface& interface, Addresses addresses,
                 log::ExtraWords& extra);
 
@@ -266,8 +266,8 @@ void cancel_rendezvous(void* handle);
 
 namespace detail {
 
-// What stores a few bytes into memory that the peer reads takes less time than reading the clock
-// costs. Above this size the copy shows.
+// Storing a few bytes into shared memory takes less time than reading the clock. Above this size
+// the copy is visible.
 inline constexpr std::uint64_t kShortBytes = 256;
 
 constexpr bool is_short(log::UctOp op) {
@@ -279,7 +279,7 @@ constexpr bool is_short(log::UctOp op) {
 
 inline void Post::take_identity() {
   const Posting& posting = thread_state.posting;
-  if (posting.frame == frame_) {  // else one inside was left by a long jump to somewhere inside
+  if (posting.frame == frame_) {  // else a long jump left an operation inside
     id_ = posting.id;
     named_ = posting.named;
   }
@@ -290,17 +290,18 @@ inline void Post::take_identity() {
   }
 }
 
-// So short, and over, that its end is not worth a clock reading of its own. What was posted inside
-// is part of it, and makes it longer.
+// Whether it is complete and so short that its end is not worth a clock reading. Posts inside are
+// part of it and make it longer.
 inline bool Post::is_over_at_once(ucs_status_t status, const Handed& handed) const {
   return detail::is_short(op_) && interface_->in_memory && status != UCS_INPROGRESS &&
          handed.bytes <= detail::kShortBytes && !named_;
 }
 
-// Of an operation with a completion, or with an id.
+// For an operation with a completion or an id.
 inline void Post::finish_tracked(ucs_status_t status) {
   if (is_found_ && last_of_flush_ && status >= 0) {
-    forget_deferred(request_);  // all its lanes are flushed: the completion leads to what follows
+    forget_deferred(request_);  // all its lanes are flushed: from here on the completion tells the
+                                // context
   }
   if (tracked_ != nullptr && status != UCS_INPROGRESS) {
     log::release_slot(log::slot_of(tracked_));  // complete at return: the transport never saw it
@@ -322,7 +323,7 @@ inline void Post::finish(ucs_status_t status, const Handed& handed) {
   }
   const bool one_tick = is_over_at_once(status, handed);
   const std::uint64_t end = one_tick ? start_ : log::now();
-  // What connects an endpoint is sent by whoever comes first, and is nothing of his request.
+  // A wire-up message is sent by whichever request comes first, and is not part of it.
   const bool connects = interface_->of_ucp && wire::connects(handed.am_id);
   if (!connects) [[likely]] {
     thread_state.posted |= status >= 0;
@@ -355,7 +356,7 @@ inline void Post::record(log::Lane& lane, ucs_status_t status, const Handed& han
     add_if(parent_ != 0, log::UctOperation::kHasParent);
     flags |= id_ != 0 && !has_end_ ? log::UctOperation::kNoEnd : 0;
   }
-  // Set only as far as it is used.
+  // Uninitialised beyond the words in use.
   log::ExtraWords extra;
   std::size_t extras = 0;
   if (log::wants(log::kWantAllStacks | log::kWantMemory)) [[unlikely]] {

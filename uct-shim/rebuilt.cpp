@@ -24,7 +24,7 @@ using log::Layer;
 
 constexpr unsigned kToolAbi = 1;  // uct_tool_abi of the patches that we know
 
-// What stands in a slot of our table without a hook: the operation of the interface itself.
+// For a slot of our table without a hook: calls the interface's own operation.
 template <auto slot>
 struct PassOn;
 template <typename Result, typename... Arguments,
@@ -52,7 +52,7 @@ void make_table(uct_iface_ops_t& table) {
 
 constinit uct_iface_ops_t tool_table{};
 
-// The library is never unloaded (it is linked so), thus whoever has the table may keep it.
+// The library is never unloaded (it is linked so), so the table stays valid.
 const uct_iface_ops_t* the_tool_table() {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, [] { make_table(tool_table); });
@@ -65,7 +65,7 @@ bool is_same_file(const char* a, const char* b) {
                                one.st_dev == other.st_dev && one.st_ino == other.st_ino);
 }
 
-// True once for each libuct and log: a fork child has a log of its own.
+// True once for each libuct and log: a fork child has its own log.
 bool is_new(const void* iface_open) {
   struct Noted {
     const void* iface_open;

@@ -1,6 +1,6 @@
-// The second way in: a UCX that was built with patches/ calls the operations of every interface
-// through one table, which is ours once we attached. Same hooks as where tables of interfaces are
-// swapped (a stock UCX), but in front of UCP's interfaces nothing is changed.
+// The second way in: a UCX built with patches/ calls the operations of every interface through one
+// table, which is ours once we attach. The hooks are the same as for a stock UCX, where the
+// interfaces' tables are swapped, but UCP's own interfaces are not changed.
 #pragma once
 
 #include <uct/api/uct.h>
@@ -9,16 +9,16 @@
 
 namespace uctrace::uct {
 
-// Attaches to the libuct that has this uct_iface_open, and notes once which library it is and how
-// it is recorded. True: its own callers reach our hooks now; false: interfaces must be swapped,
-// since it is a stock one or one whose agreement is not known (a fault). Once more does no harm.
+// Attaches to the libuct of this uct_iface_open, and records once which library it is and how it is
+// recorded. True: its callers now reach our hooks. False: interfaces must be swapped, because it is
+// stock or its tool interface is not known (a fault). May be called again.
 bool attach(const void* iface_open);
 
-// What of an interface with these operations reaches our hooks through the table.
+// The hooks that an interface with these operations reaches through the table.
 HookedSlots slots_of_tool(const uct_iface_ops_t& offered);
 
-// Gives the libucp that has this function our dispatch of requests (contract: patches/). False: it
-// is a stock one.
+// Gives the libucp of this function our dispatch of requests (contract: patches/). False: it is
+// stock.
 bool attach_dispatch(const void* ucp_function, ucs_status_t (*dispatch)(uct_pending_req_t*));
 
 }  // namespace uctrace::uct

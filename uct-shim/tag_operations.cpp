@@ -1,4 +1,4 @@
-// Tag offload, the sending side: messages that the receiving interface matches by itself.
+// Tag offload, the sending side: messages that the receiving interface itself matches.
 #include <string.h>
 
 #include "uct-shim/operations.hpp"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint8_t kAnnouncement = static_cast<std::uint8_t>(wire::AmId::rndv_rts);
 
-// Tag and immediate data, by which the layer above knows a message that wants an answer.
+// Tag and immediate data: the latter marks a message that needs an answer.
 struct EagerHeader {
   std::uint64_t words[2];
   std::uint8_t count;
@@ -54,8 +54,8 @@ ucs_status_t tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, std::uint64_t immediate
                             .header = header.words});
 }
 
-// The interfaces carry the rendezvous out, or the receiver's UCP does when no posted receive takes
-// it: it is then told of the sender's buffer and ids, as by UCP's own announcement.
+// The interfaces perform the rendezvous. If no posted receive takes it, the receiver's UCP does: it
+// then gets the sender's buffer and ids, as from UCP's own RTS.
 ucs_status_ptr_t tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag, const void* header,
                                 unsigned header_length, const uct_iov_t* iov, std::size_t count,
                                 unsigned flags, uct_completion_t* completion) {

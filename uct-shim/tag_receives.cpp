@@ -1,7 +1,7 @@
-// Tag offload, the receiving side: receives that the layer above posts to an interface, and what
-// takes them. The callbacks in a receive's uct_tag_context_t are ours while the interface has it.
-// They are swapped in place: the transport keeps data of its own in the structure, and the layer
-// above finds its request by the structure's address.
+// Tag offload, the receiving side: receives that the layer above posts to an interface, and their
+// matches. While the interface has a receive, the callbacks in its uct_tag_context_t are ours. They
+// are swapped in place: the transport keeps data in the structure, and the layer above finds its
+// request by the structure's address.
 #include <string.h>
 
 #include "event-log/recorder/address_map.hpp"
@@ -24,7 +24,7 @@ struct Posted {
   std::uint16_t interface;
 };
 
-// One that finds no place is posted with its owner's callbacks, and counted as untracked.
+// A receive that finds no place is posted with its owner's callbacks and counted as untracked.
 constinit log::AddressMap<Posted, 1 << 14> posted;
 
 void on_matched(uct_tag_context_t* self, uct_tag_t tag, std::uint64_t immediate, std::size_t length,
@@ -37,7 +37,7 @@ bool put_in_between(uct_tag_context_t* context, log::Id operation, const Interfa
   if (entry == nullptr) {
     return false;
   }
-  // Ours are in it already where nobody saw the receive end, and its owner posts it anew.
+  // It already has ours if nobody saw the receive end and its owner posts it again.
   const bool again = context->completed_cb == on_matched;
   const Context& origin = thread_state.context;
   entry->value = {again ? entry->value.completed : context->completed_cb,
@@ -72,7 +72,7 @@ void record_end(const Posted& receive, ucs_status_t status) {
   }
 }
 
-// A receive may be longer than what it takes, not shorter: then the message is there all the same.
+// A receive may be longer than its message, but not shorter: then the message still arrived.
 bool took_message(ucs_status_t status) {
   return status == UCS_OK || status == UCS_ERR_MESSAGE_TRUNCATED;
 }
@@ -81,7 +81,7 @@ void on_matched(uct_tag_context_t* self, uct_tag_t tag, std::uint64_t immediate,
                 void* inline_data, ucs_status_t status) {
   Posted receive;
   if (!take_out(self, receive)) {
-    return;  // never: ours are only in contexts that have an entry
+    return;  // never happens: only contexts with an entry have our callbacks
   }
   record_end(receive, status);
   if (took_message(status)) {
@@ -102,7 +102,7 @@ void on_rendezvous(uct_tag_context_t* self, uct_tag_t tag, const void* header,
                    unsigned header_length, ucs_status_t status, unsigned flags) {
   Posted receive;
   if (!take_out(self, receive)) {
-    return;  // never, as above
+    return;  // never happens, as above
   }
   record_end(receive, status);
   if (status == UCS_OK) {
@@ -132,7 +132,7 @@ ucs_status_t tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag, uct_tag_t mask, co
     return post.original().iface_tag_recv_zcopy(iface, tag, mask, iov, count, context);
   }
   const std::uint64_t words[] = {tag, mask, total_bytes(iov, count)};
-  // Before it is posted: a message may be there already.
+  // Before it is posted: the message may already be there.
   const bool tracked = put_in_between(context, post.identify(), post.interface());
   if (!tracked) {
     post.forget_identity();
@@ -149,7 +149,7 @@ ucs_status_t tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag, uct_tag_t mask, co
                    {.local = first_address(iov, count), .header_words = 3, .header = words});
 }
 
-// Forced: nobody will be told. Else the receive's callback is, later.
+// A forced cancel calls no callback. Otherwise the receive's callback runs later.
 ucs_status_t tag_recv_cancel(uct_iface_h iface, uct_tag_context_t* context, int force) {
   Post post(iface, nullptr, UctOp::tag_recv_cancel);
   if (post.passes_through()) {

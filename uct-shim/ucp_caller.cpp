@@ -15,7 +15,7 @@ bool is_libucp(const void* caller) {
     return false;  // the program itself
   }
   const void* function = dlsym(object, "ucp_worker_create");
-  dlclose(object);  // what the program unloads must go
+  dlclose(object);  // the program must be able to unload it
   return function != nullptr && interpose::object_at(caller).holds(function);
 }
 
@@ -28,7 +28,7 @@ void report_bypassed(log::Layer layer, log::FaultCode code, Bypass how, const ch
     return;
   }
   log::fault(layer, code, how == Bypass::unclear ? 1 : 0, path);
-  log::leave_layer(layer);  // another copy of UCX may be recorded all the same
+  log::leave_layer(layer);  // another copy of UCX may still be recorded
 }
 
 }  // namespace uctrace::uct

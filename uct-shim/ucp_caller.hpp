@@ -11,7 +11,7 @@ namespace uctrace::uct {
 // About 20 us: for slow paths.
 bool is_libucp(const void* caller);
 
-// Says, once for a layer that is wanted, that this library is used past the shims, or may be.
+// Records, once per wanted layer, that this library is used without passing the shims, or may be.
 enum class Bypass : std::uint8_t { certain, unclear };
 void report_bypassed(log::Layer layer, log::FaultCode code, Bypass how, const char* path);
 

@@ -20,7 +20,7 @@ ucs_status_t on_eager(void* argument, void* data, std::size_t length, unsigned f
   if (tags->interface == nullptr) {
     return tags->eager(tags->eager_argument, data, length, flags, tag, immediate, context);
   }
-  // Immediate data asks for an answer, once for all fragments.
+  // Immediate data requests one answer for all fragments.
   const bool asks = immediate != 0 && (flags & UCT_CB_PARAM_FLAG_FIRST) != 0;
   const Arrived arrived{.bytes = length,
                         .interface = tags->interface->id,
@@ -31,8 +31,8 @@ ucs_status_t on_eager(void* argument, void* data, std::size_t length, unsigned f
   return tags->eager(tags->eager_argument, data, length, flags, tag, immediate, context);
 }
 
-// With an address: the sender's buffer, which its interface offers; the header has the ids.
-// Without: the header is a whole announcement.
+// With an address (the sender's buffer, offered by its interface), the header has the ids. Without
+// one, the header is a complete RTS.
 ucs_status_t on_rendezvous(void* argument, unsigned flags, std::uint64_t tag, const void* header,
                            unsigned header_length, std::uint64_t remote, std::size_t length,
                            const void* rkey) {
@@ -71,7 +71,7 @@ UnexpectedTags* take_free() {
   return nullptr;
 }
 
-// No release up to 1.23 has further fields; programs built with UCX before 1.13 lack the last one.
+// No release up to 1.23 has more fields; programs built with UCX before 1.13 lack the last one.
 constexpr std::uint64_t kKnownFields = (std::uint64_t{UCT_IFACE_PARAM_FIELD_FEATURES} << 1) - 1;
 
 void copy_params(const uct_iface_params_t& from, uct_iface_params_t& to) {

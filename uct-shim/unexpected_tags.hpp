@@ -1,5 +1,5 @@
-// Tag offload, the receiving side: messages that no posted receive of the interface took. UCT hands
-// them to callbacks given when the interface is opened; ours stand in front of these.
+// Tag offload, the receiving side: messages that matched no posted receive of the interface. UCT
+// passes them to callbacks set when the interface is opened; ours wrap these.
 #pragma once
 
 #include <uct/api/uct.h>
@@ -8,7 +8,7 @@
 
 namespace uctrace::uct {
 
-// What the layer above gave; in use from before the interface is opened until it is closed.
+// The callbacks of the layer above; in use from before the interface is opened until it is closed.
 struct UnexpectedTags {
   uct_tag_unexp_eager_cb_t eager;
   void* eager_argument;
@@ -18,8 +18,8 @@ struct UnexpectedTags {
   bool in_use;
 };
 
-// Copies `params` to `own` with our callbacks in it; nullptr: it has none of these callbacks, or
-// there is no room, and it has to be handed down as it is.
+// Copies `params` to `own` with our callbacks. nullptr: it has none of these callbacks, or there is
+// no room; pass `params` down unchanged.
 UnexpectedTags* stand_in(const uct_iface_params_t& params, uct_iface_params_t& own);
 void release(UnexpectedTags* tags);
 

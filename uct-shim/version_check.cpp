@@ -18,10 +18,10 @@ constinit interpose::Original<GetVersion> original_get_version{"ucp_get_version"
 
 enum class Answer : std::uint8_t { unknown, yes, no };
 
-// A UCX of this process, told from others by its ucp_get_version. Its place is its number.
+// A UCX of this process, identified by its ucp_get_version. Its index is its number.
 struct Known {
   GetVersion get_version;
-  std::uint32_t log;  // in which it is told: a fork child has a log of its own
+  std::uint32_t log;  // the log that has it: a fork child has its own
   Answer is_supported;
 };
 constinit Known known[kUnnumbered]{};
@@ -29,7 +29,7 @@ constinit interpose::ForkLock busy;  // for a few loads and stores
 
 struct Place {
   std::uint16_t number;
-  Answer is_supported;  // as was told in this log
+  Answer is_supported;  // as this log has it
 };
 
 Place place_of(GetVersion get_version) {
@@ -58,7 +58,7 @@ UcxVersion ask(GetVersion get_version) {
   return version;
 }
 
-// Says in the log which UCX it is.
+// Records which UCX it is.
 bool decide(GetVersion get_version, std::uint16_t number, const void* caller) {
   const auto [major, minor, patch] = ask(get_version);
   char text[48];
@@ -75,7 +75,7 @@ bool decide(GetVersion get_version, std::uint16_t number, const void* caller) {
   for (const log::Layer layer : {log::Layer::uct, log::Layer::ucp}) {
     if (log::layer_state(layer) == log::LayerState::unwanted) continue;
     log::fault(layer, log::FaultCode::unknown_ucx_version, 0, detail);
-    log::leave_layer(layer);  // another UCX, which is known, is recorded all the same
+    log::leave_layer(layer);  // a known UCX beside it is still recorded
   }
   return false;
 }
@@ -95,7 +95,7 @@ const ucx::Release* ucx_release(const void* caller) {
 bool ucx_supported(const void* caller) {
   const GetVersion get_version = original_get_version.get(caller);
   if (get_version == nullptr) {
-    return true;  // UCT without UCP: the table's self-check has to do
+    return true;  // UCT without UCP: the table's self-check must be enough
   }
   const Place place = place_of(get_version);
   if (place.is_supported != Answer::unknown) {

@@ -12,19 +12,19 @@ struct UcxVersion {
   unsigned major, minor, patch;
 };
 
-// As its libucp says; nothing: there is none to ask.
+// The version that its libucp reports; nothing: there is no libucp.
 std::optional<UcxVersion> ucx_version(const void* caller);
 
-// Its row in ucx-facts; nullptr: no libucp, or one that is not known.
+// Its row in ucx-facts; nullptr: no libucp, or an unknown version.
 const ucx::Release* ucx_release(const void* caller);
 
-// True if this UCX may be hooked at all: a tested version, or none to ask (UCT alone). Decided once
-// for each UCX, and told in the log: a fault of another version, which switches UCT and UCP off
-// unless another UCX is recorded.
+// True if this UCX may be hooked: a tested version, or no libucp to ask (UCT alone). Decided once
+// for each UCX and recorded. Any other version is a fault, which switches UCT and UCP off unless
+// another UCX is recorded.
 bool ucx_supported(const void* caller);
 
-// Its number in this process, by which the log tells of it; kUnnumbered: beyond those that are
-// kept, or no libucp. Of a UCX that ucx_supported() was asked about.
+// Its number in this process and its log, after a call of ucx_supported(); kUnnumbered: too many
+// UCXs, or no libucp.
 constexpr std::uint16_t kUnnumbered = 16;
 std::uint16_t ucx_number(const void* caller);
 
