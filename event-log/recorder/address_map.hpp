@@ -2,9 +2,9 @@
 // and a bounded probe. Entries are claimed and freed by one atomic each, so threads may work on
 // different keys at the same time; a key belongs to one thread at a time (its library serialises
 // it). When no place is near, the fact is not kept: callers treat that as "not known".
-// A freed place keeps a mark, so that a search ends at the first place that was never used: what is
-// not there, the usual answer, costs one or two looks.
-// Constant-initialised; lives in .bss, so untouched parts cost no memory.
+// A freed place keeps a mark, so a search ends at the first place that was never used: the usual
+// answer, "not there", costs one or two looks. Constant-initialised; lives in .bss, so untouched
+// parts cost no memory.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ class AddressMap {
     return nullptr;
   }
 
-  // The entry of `key`, made if need be; a stale one of a freed object is taken over.
+  // The entry of `key`, made if there is none; a stale one of a freed object is taken over.
   Entry* claim(const void* key) {
     if (Entry* known = find(key)) {
       return known;
@@ -51,8 +51,7 @@ class AddressMap {
     return nullptr;
   }
 
-  // Frees the entry of `key`. False: another thread did, which two that end the same object may
-  // try.
+  // Frees the entry of `key`. False: another thread did; two threads may end the same object.
   static bool take(Entry* entry, const void* key) {
     return entry->key.compare_exchange_strong(key, freed(), std::memory_order_acq_rel);
   }
@@ -61,7 +60,7 @@ class AddressMap {
 
  private:
   static constexpr std::size_t kProbes = 16;
-  // No object lies there.
+  // No object has this address.
   static const void* freed() { return reinterpret_cast<const void*>(std::uintptr_t{1}); }
 
   static std::size_t home_of(const void* key) {

@@ -5,14 +5,14 @@
 namespace uctrace::log {
 namespace {
 
-// What a record takes at most beside its words: a new kind, a token, codes; and what the copying of
-// whole words writes beyond.
+// The most that a record takes besides its words: a new kind, a token, codes, and the excess of
+// copying whole words.
 constexpr std::size_t kOverhead = 6 + 1 + bytes_of_codes(kCodedWords) + 8;
 constexpr std::size_t kProbes = 8;
 
 constexpr std::size_t words_of(std::uint64_t head) { return head >> 8 & 0xff; }
 
-// The code of a distance that does not go on in the same step.
+// The code of a distance that differs from the last one.
 std::uint64_t code_of(std::uint64_t zigzagged) {
   static constexpr std::uint8_t kCodes[9] = {1, 1, 2, 3, 4, 5, 6, 7, 7};  // by bytes
   const auto bits = static_cast<std::size_t>(64 - __builtin_clzll(zigzagged | 1));
@@ -37,8 +37,8 @@ void BlockEncoder::begin(const ChunkHeader& chunk, std::uint32_t first, std::uin
   memset(kinds_, 0, sizeof kinds_);
 }
 
-// The slot of this kind, or one to be taken for it. It is searched for by the kind alone and in few
-// places, so that a program with more kinds than slots does not make it slow.
+// The slot of this kind, or one to use for it. The search looks at few places, given by the kind
+// alone, so a program with more kinds than slots does not make it slow.
 std::size_t BlockEncoder::slot_of(std::uint32_t kind) {
   const std::size_t first = (kind * std::uint64_t{0x9e3779b97f4a7c15} >> 32) % kSlots;
   std::size_t slot = first;
@@ -98,7 +98,7 @@ bool BlockEncoder::add(const std::uint64_t* record) {
     slot.steps[time.tick] = 0;
     tick_ = record[time.tick];
   }
-  // Most often the codes are those of the last time, and the distances can stay where they are.
+  // Mostly the codes are the same as last time, and the distances can stay where they are.
   std::uint8_t* const token = at_++;
   std::uint8_t* const distances = at_;
   const std::uint64_t codes = encode_words(record, words, slot, at_);
@@ -115,7 +115,7 @@ bool BlockEncoder::add(const std::uint64_t* record) {
   return true;
 }
 
-// What the header says of the records.
+// The header's summary of the records.
 void BlockEncoder::note(const std::uint64_t* record, std::size_t words) {
   const auto type = static_cast<RecordType>(record[0] & 0xff);
   ++header_.records[static_cast<std::size_t>(drop_kind_of(type))];

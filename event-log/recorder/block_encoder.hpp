@@ -13,7 +13,7 @@
 
 namespace uctrace::log {
 
-// The largest block. All of a chunk of kMinChunkBytes mostly takes a fifth of it.
+// The largest block. A full chunk of kMinChunkBytes mostly takes a fifth of it.
 inline constexpr std::size_t kMostBlockBytes = 64 * 1024;
 
 class BlockEncoder {
@@ -21,7 +21,7 @@ class BlockEncoder {
   // A block of at most `room` bytes at `block`, for the records of `chunk` from offset `first` on.
   // `room` is a multiple of kBlockAlignment, and `block` has kMostBlockBytes.
   void begin(const ChunkHeader& chunk, std::uint32_t first, std::uint64_t* block, std::size_t room);
-  // False: there may be no room for it, nothing was done.
+  // False: it may not fit; nothing was done.
   bool add(const std::uint64_t* record);
   // Seals the block and returns its size.
   std::size_t end(std::uint8_t flags = 0);

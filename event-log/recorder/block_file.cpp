@@ -12,10 +12,10 @@
 namespace uctrace::log {
 namespace {
 
-// A slot is left for the next one when less is left in it: small blocks pack less well.
+// With less room left, a slot is given up for the next one: small blocks pack less well.
 constexpr std::size_t kLeastRoom = 4096;
 constexpr std::uint64_t kLeastEventSlots = 4;
-// On a full disk: one to write to, and one that can give way.
+// On a full disk: one slot to write to, and one to overwrite.
 constexpr std::uint64_t kLeastOnFullDisk = 2;
 
 constexpr std::size_t kOverwrittenBytes =
@@ -74,7 +74,8 @@ bool BlockFile::write_gap(std::uint64_t at, std::uint64_t end) {
 
 // -------------------------------------------------------------------------------------------------
 
-// One slot more is for definitions. What a file system had allocated before it was full, it keeps.
+// One more slot is for definitions. If the file system gets full, it keeps what was allocated
+// before.
 void BlockFile::reserve() {
   constexpr int kKeepSize = 1;
   for (std::uint64_t slots = most_event_slots_; slots >= kLeastEventSlots; slots /= 2) {
@@ -124,7 +125,7 @@ bool BlockFile::find_slot(Stream stream, std::uint64_t& at) {
     return true;
   }
   if (!is_full(errno) || event_slots_ < kLeastOnFullDisk || !take_oldest_slot(at)) return false;
-  // The slots that there are have to do, and definitions are worth more than the oldest events.
+  // The existing slots must be enough, and definitions are worth more than the oldest events.
   event_slots_ -= !events;
   most_event_slots_ = event_slots_;
   return true;
@@ -142,7 +143,7 @@ bool BlockFile::add_slot(std::uint64_t& at) {
   return true;
 }
 
-// All slots are as old as they lie behind the newest. What is lost is counted before it is gone.
+// The slot after the newest one is the oldest. Losses are counted before the records are gone.
 bool BlockFile::take_oldest_slot(std::uint64_t& at) {
   const std::uint64_t definitions_end = slots_[index_of(Stream::definitions)].end;
   at = newest_event_slot_;
@@ -184,7 +185,7 @@ bool BlockFile::place_table(std::uint64_t& at) {
   return write_gap(end_, at);
 }
 
-// Its header last: until then there is the gap that was there before.
+// The header comes last: until then the gap is still there.
 bool BlockFile::put_into_slot(const BlockHeader& block, Slot& slot) {
   const std::uint64_t end = slot.at + block.bytes;
   const std::size_t body = block.bytes - sizeof block;

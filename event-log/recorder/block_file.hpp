@@ -1,11 +1,11 @@
-// Where the blocks of a log lie in its file: one behind the other, or, where the events may take
-// only so much, in slots of a fixed size, of which the oldest that holds events gives way to new
-// ones. Definitions have slots of their own, which nothing overwrites. At any time the file is a
-// chain of blocks and gaps from the page to its end, so that whoever reads it then, or after the
-// process was killed, finds every block that is whole. Tables of lanes lie among the blocks.
+// Where the blocks of a log are in its file. Without a bound they follow each other. If events are
+// bounded, blocks lie in slots of a fixed size, and new events overwrite the slot with the oldest
+// ones. Definitions have their own slots, which nothing overwrites. At any time the file is a chain
+// of blocks and gaps from the page to its end: so a reader finds every complete block, also after
+// the process was killed. Tables of lanes lie among the blocks.
 //
-// The file is written by the system, or, of a log without a helper, as memory that it is mapped to.
-// Private to event-log/.
+// The file is written by system calls or, without a helper, as mapped memory. Private to
+// event-log/.
 #pragma once
 
 #include <cstddef>
@@ -20,27 +20,27 @@ inline constexpr std::size_t kSlotBytes = kMostBlockBytes;
 
 class BlockFile {
  public:
-  // `most_event_bytes` 0 = all events are kept. What is overwritten is counted in its lane.
+  // `most_event_bytes` 0 = all events are kept. Overwritten records are counted in their lane.
   void start(int fd, std::uint64_t most_event_bytes);
-  // Writes to `memory` from now on, where `bytes` of the file from `begin` on are mapped. Before
+  // From now on writes to `memory`, to which `bytes` of the file from `begin` on are mapped. Before
   // the first block.
   void start_in_memory(unsigned char* memory, std::uint64_t begin, std::uint64_t bytes);
-  // Takes the room that a bounded log may need from the file system, before something else does, as
-  // much as there is. May take long. give_back() ends that for what was not needed.
+  // Allocates the room that a bounded log may need, as far as there is any, before something else
+  // takes it. May take long. give_back() releases what was not needed.
   void reserve();
   void give_back();
-  // How many slots there may be for events, 0 = there are none.
+  // How many slots there may be for events; 0 = no slots.
   std::uint64_t most_event_slots() const { return most_event_slots_; }
 
   // The most bytes that the next block of this stream may have.
   std::size_t room(Stream stream) const;
-  // Writes a block of at most room(). False: errno says why, and the file is what it was.
+  // Writes a block of at most room(). False: errno says why, and the file is unchanged.
   bool write(const BlockHeader& block);
   std::uint64_t end() const { return end_; }
 
   // Where a table of lanes can be put. False: errno says why.
   bool place_table(std::uint64_t& at);
-  // It was put there.
+  // The table was written there.
   void add_table(std::uint64_t at) { end_ = at + kLaneTableBytes; }
 
   // Calls visit(header) for each block of the file. Reads it.
@@ -50,7 +50,7 @@ class BlockFile {
   }
 
  private:
-  struct Slot {             // the one that blocks of a stream are written to
+  struct Slot {             // where blocks of a stream are written
     std::uint64_t at, end;  // the next block's place; equal = there is none
   };
 
@@ -75,7 +75,7 @@ class BlockFile {
   std::uint64_t begin_, end_;
   std::uint64_t most_event_slots_;
   std::uint64_t event_slots_;
-  std::uint64_t newest_event_slot_;  // its offset: the oldest one is the next behind it
+  std::uint64_t newest_event_slot_;  // its offset: the next slot is the oldest
   Slot slots_[2];                    // by Stream - 1
 };
 

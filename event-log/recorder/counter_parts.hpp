@@ -1,5 +1,5 @@
-// What passes between the helper, which extends the counter file, and the threads that count.
-// Private to counters.cpp and counter_store.cpp.
+// Shared by the helper, which extends the counter file, and the threads that count. Private to
+// counters.cpp and counter_store.cpp.
 #pragma once
 
 #include <atomic>

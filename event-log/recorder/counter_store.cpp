@@ -20,7 +20,7 @@ namespace uctrace::log {
 
 namespace {
 
-constexpr std::size_t kExtentBytes = 64 * 1024;  // in which the file grows at least
+constexpr std::size_t kExtentBytes = 64 * 1024;  // the least by which the file grows
 constexpr std::size_t kNameBytes = 28 * 1024;    // of the first section of names
 constexpr std::size_t kMostExtents = 4096;
 constexpr std::size_t kMostTableBytes = std::size_t{256} << 20;
@@ -33,7 +33,7 @@ struct Extent {
   std::uint64_t at, bytes;
 };
 
-// What the helper knows. A fork child's begins anew.
+// The helper's state. A fork child starts with a new one.
 struct Store {
   int fd = -1;
   int error = 0;
@@ -44,13 +44,13 @@ struct Store {
   NameRoom rooms[256];
   std::size_t room_count = 0;
   std::uint64_t last_drain = 0;
-  pid_t process = 0;  // whose page it is
+  pid_t process = 0;  // the owner of the page
 };
 constinit Store store{};
 
 CounterPage* page() { return counter_parts.page.load(std::memory_order_relaxed); }
 
-// The name of the log, with another ending. False: it is too long.
+// The name of the log with another ending. False: it is too long.
 bool name_file(char* out, std::size_t size, const char* log) {
   constexpr std::size_t kEnding = sizeof ".ulog" - 1;
   const std::size_t length = strlen(log);
@@ -60,8 +60,8 @@ bool name_file(char* out, std::size_t size, const char* log) {
   return true;
 }
 
-// Only what waits for the file system is a call to it: one that began anew in each round of the
-// helper would hide another that is held up.
+// Counts as a storage call only while it really waits for the file system: a call that began in
+// each round of the helper would hide another one that is stuck.
 void* more_of_file(std::size_t bytes) {
   if (store.storage != Storage::mapped) return map_memory(bytes);
   const StorageCall call;
@@ -91,7 +91,7 @@ void* lead_section(void* memory, CounterSectionKind kind, std::size_t bytes) {
   return section + 1;
 }
 
-// All sections up to here are whole.
+// All sections up to here are complete.
 void publish(std::uint64_t bytes) {
   __atomic_store_n(&page()->written_bytes, bytes, __ATOMIC_RELEASE);
 }
@@ -223,7 +223,7 @@ bool open_file(const OutputLog& log) {
   return store.fd >= 0;
 }
 
-// Written so that the page says of no section that is not there.
+// In this order the page never names a section that does not exist.
 bool write_all() {
   const std::size_t count = store.extent_count.load(std::memory_order_acquire);
   for (std::size_t i = count; i-- > 0;) {
@@ -317,17 +317,18 @@ void close_counter_file() {
   }
 }
 
-// --- who asks inside of the process --------------------------------------------------------------
+// --- readers inside the process --------------------------------------------------------------
 
 namespace {
 
-// A fork child has its parent's until its own is made; the memory behind that is not in the child.
+// A fork child inherits its parent's page until it makes its own; the memory of that page is not
+// mapped in the child.
 const CounterPage* own_page() {
   const CounterPage* mine = counter_parts.page.load(std::memory_order_acquire);
   return mine != nullptr && store.process == getpid() ? mine : nullptr;
 }
 
-// Those that are whole.
+// The complete ones.
 template <typename Visit>
 void for_each_section(CounterSectionKind kind, Visit visit) {
   const CounterPage* mine = own_page();

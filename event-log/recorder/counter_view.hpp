@@ -1,6 +1,6 @@
-// What this process has counted so far, for who asks inside of it: as a reader of its counter file
-// would find it (event-log/format/counter_file.hpp). Stops nobody; may be called on any thread, at
-// any time. Of a process without a counter file nothing is known.
+// What this process has counted so far, for readers inside the process: the same as in its counter
+// file (event-log/format/counter_file.hpp). Blocks nobody; may be called on any thread at any time.
+// Empty without a counter file.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace uctrace::log {
 
-// Copies the rows that there are to `out`, `room` of them at most, in no order; several may have
-// one key. Returns how many there are, which may be more by the next call.
+// Copies the rows to `out`, at most `room`, in no order; several may have the same key. Returns how
+// many there are; by the next call there may be more.
 std::size_t copy_counters(CounterRow* out, std::size_t room);
 
-// Visits the names until one returns false, older ones first. The words of a name lie behind it.
+// Visits the names, older ones first, until a visit returns false. The words of a name follow it.
 void visit_counter_names(void* context, bool (*visit)(void* context, const CounterName& name));
 
-// As MPI_Init found them; -1 and 0 before.
+// Rank and size as of MPI_Init; before, -1 and 0.
 struct CounterWorld {
   std::int32_t rank, size;
 };

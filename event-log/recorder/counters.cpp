@@ -1,4 +1,4 @@
-// Rows of new keys, tables that take the place of full ones, and names.
+// Rows of new keys, tables that replace full ones, and names.
 #include "event-log/recorder/counters.hpp"
 
 #include <stdlib.h>
@@ -44,12 +44,12 @@ namespace {
 
 constexpr std::size_t kProbes = 24;
 
-// Of a lane without a table: no key is 0, so that none is found there.
+// For a lane without a table: no key is 0, so none is found there.
 constinit CounterRow no_rows[1]{};
 
 bool has_table(const CountedRows& rows) { return rows.rows != no_rows; }
 
-// In the order that CountedRows asks for.
+// In the order that CountedRows requires.
 void go_on_in(CountedRows& rows, CounterRow* table, std::uint32_t capacity) {
   rows.used = 0;
   __atomic_store_n(&rows.rows, table, __ATOMIC_RELAXED);
@@ -131,7 +131,7 @@ CounterRow* detail::find_row(Lane& lane, CounterKey key) {
       ask_for(rows, std::size_t{rows.capacity} * kTableGrowth);
     }
     if (row == nullptr) {
-      // A smaller one is better than none, while the larger one is made.
+      // A smaller table is better than none while the larger one is made.
       if (rows.capacity > kSmallTableRows || !take_ready_table(rows)) return nullptr;
       continue;
     }
@@ -179,8 +179,8 @@ void expect_rows(std::size_t rows) {
 
 namespace {
 
-// Room in the newest section of names that has some. What is left of one that is too small stays
-// zero, which ends it.
+// Room in the newest section of names that has enough. The unused rest of a section stays zero,
+// which marks its end.
 std::uint64_t* take_name_room(std::size_t words) {
   for (;;) {
     NameRoom* room = counter_parts.names.load(std::memory_order_acquire);

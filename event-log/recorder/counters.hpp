@@ -1,11 +1,11 @@
 // Counting who sends how much to whom, with or without events (`record --counters`; the layout is
-// event-log/format/counter_file.hpp). The shims call count() where a thing has happened.
+// event-log/format/counter_file.hpp). The shims call count() when something has happened.
 //
-// Each lane adds to rows of its own, in a table that the helper made: a multiplication to find the
-// row, a compare and two additions, about 3 ns. A key that is new takes a free row. A table that
-// gets full is left for a larger one; what it holds stays, and keys that come again get another row
-// there. So no row ever moves, and nothing waits. What finds no room is counted in the page of the
-// file.
+// Each lane adds to its own rows, in a table that the helper made: a multiplication to find the
+// row, a compare and two additions, about 3 ns. A new key takes a free row. When a table gets full,
+// the lane goes on in a larger one. The old rows stay, and a key that comes again gets another row
+// in the new table. So no row ever moves, and nothing waits. Counts that find no room go into the
+// page of the file.
 #pragma once
 
 #include <cstddef>
@@ -18,13 +18,13 @@
 namespace uctrace::log {
 
 namespace detail {
-// 0: nothing is counted here. kCounts; kCountsOnly where no events are recorded; and kNoMemory with
-// that, as long as there is no driver of GPUs.
+// 0: nothing is counted here. kCounts; kCountsOnly if no events are recorded; kNoMemory besides
+// that while there is no GPU driver.
 UCTRACE_OWN extern constinit std::uint8_t counting;
 inline constexpr std::uint8_t kCounts = 1, kCountsOnly = 2, kNoMemory = 4;
 
-// Which UCP tags are of messages that the program asked MPI for: (tag & mask) == value. The mask is
-// 0 while no MPI is known: then all are.
+// Which UCP tags belong to messages that the program sent through MPI: (tag & mask) == value. While
+// no MPI is known the mask is 0: then all do.
 struct TagRule {
   std::uint64_t mask, value;
 };
@@ -38,18 +38,19 @@ inline std::uint8_t counting_now() {
 #endif
 }
 
-// The row of the key, if need be a new one; nullptr: there is no room.
+// The row of the key, a new one if necessary; nullptr: there is no room.
 CounterRow* find_row(Lane& lane, CounterKey key);
 void count_unplaced(CounterKey key, std::uint64_t messages, std::uint64_t bytes);
 }  // namespace detail
 
-// The first two are set before anything is counted, and for good.
+// The first two are final before anything is counted.
 inline bool counts() { return detail::counting_now() != 0; }
 inline bool counts_only() {
   return __builtin_expect((detail::counting_now() & detail::kCountsOnly) != 0, 0);
 }
 
-// Where data lies is not asked for either: what MPI has counted is not looked at again in UCP.
+// The location of data is not looked up either: a message that MPI has counted is not examined
+// again in UCP.
 inline bool counts_no_memory() {
   return __builtin_expect((detail::counting_now() & detail::kNoMemory) != 0, 0);
 }
@@ -70,7 +71,7 @@ UCTRACE_HOT inline void count_in(Lane& lane, CounterKey key, std::uint64_t bytes
   reinterpret_cast<Counter&>(row->bytes) += bytes;
 }
 
-// The same once, for a thread that may have no lane.
+// The same for one event, on a thread that may have no lane.
 UCTRACE_HOT inline void count_once(Lane* lane, CounterKey key, std::uint64_t bytes) {
   if (lane != nullptr) [[likely]] {
     count_in(*lane, key, bytes);
@@ -96,13 +97,13 @@ UCTRACE_HOT inline void count_both(CounterKind kind, std::uint64_t subject, Coun
 inline bool is_programs_message(std::uint64_t ucp_tag) {
   return (ucp_tag & detail::tag_rule.mask) == detail::tag_rule.value;
 }
-// Not 0: this thread is in a point-to-point call of the program that sends. What UCP is asked for
-// with a tag of the program is that message, and elsewhere it is MPI's own. 1 at first, then the
-// endpoint that UCP was given for it. The wrappers of MPI, which are in C, know it by its other
-// name.
+// Not 0: this thread is in a point-to-point call in which the program sends. A UCP send with a tag
+// of the program is then that message; outside of such calls it is MPI's own. 1 at first, then the
+// endpoint that MPI passed to UCP. The MPI wrappers, which are in C, use its other name.
 extern thread_local constinit std::uintptr_t programs_send __asm__("uctrace_programs_send")
     __attribute__((tls_model("initial-exec")));
-// Whom `programs_send` was for, as a subject of the counters: where MPI tells no rank of a peer.
+// The receiver of `programs_send`, as a subject of the counters: used if MPI tells no rank of the
+// peer.
 std::uint64_t peer_of_programs_send(std::uintptr_t sent);
 // By the layer of UCP, which knows its endpoints.
 void set_peer_of_endpoint(std::uint64_t (*peer_of)(const void* endpoint));
@@ -116,14 +117,14 @@ void set_tag_rule(std::uint64_t mask, std::uint64_t value);
 // Before the first lane: UCTRACE_COUNTERS, which is "only" or "too".
 void read_counting();
 
-// There is a driver of GPUs from now on.
+// From now on there is a GPU driver.
 void count_memory();
 
-// Asks the helper for room for so many rows, which this thread will soon have.
+// Asks the helper for room for this many rows, which this thread will soon need.
 void expect_rows(std::size_t rows);
 
-// What a number in subjects stands for; at most kMaxNameWords words. A name that finds no room is
-// counted. Lock-free, without a system call.
+// Names a number that subjects use; at most kMaxNameWords words. Names without room are counted.
+// Lock-free, without a system call.
 void name_counter(CounterNameKind kind, std::uint32_t number, std::uint64_t value,
                   const void* words, std::size_t count);
 void name_counter(CounterNameKind kind, std::uint32_t number, const char* text);

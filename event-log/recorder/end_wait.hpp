@@ -1,5 +1,6 @@
-// How long the end of a process waits until its log is written: while the file system takes
-// something, and never longer than a bound in all. A job must not hang on one that drips.
+// How long the end of a process waits for its log to be written: while the file system makes
+// progress, and never longer than a total bound. A job must not hang on a file system that is slow
+// for ever.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@ inline constexpr std::uint64_t kEndBoundNs = 30'000'000'000;
 
 class EndWait {
  public:
-  // The end began at `begun_ns`: what it has waited for since, as its helper, is part of the bound.
+  // The end began at `begun_ns`: earlier waits since then, such as for the helper, count towards
+  // the bound.
   EndWait(std::uint64_t begun_ns, std::uint64_t now_ns, std::uint64_t progress)
       : begun_(begun_ns), moved_(now_ns), progress_(progress) {}
 

@@ -1,6 +1,6 @@
-// What some jobs want beside the fixed part of an operation's record: its call stack, the memory of
-// its addresses. One word of the process says so for all of them, so that an operation of a job
-// that wants none pays one load and one branch.
+// What some jobs want besides the fixed part of an operation's record: its call stack, the memory
+// of its addresses. One word of the process says so for all, so a job that wants none pays one load
+// and one branch per operation.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,15 @@
 
 namespace uctrace::log {
 
-// Stacks of all operations, too, not only of what the program calls itself: kWantAllStacks.
+// kWantAllStacks: stacks of all operations, not only of those that the program calls itself.
 inline constexpr std::uint8_t kWantStacks = 1, kWantAllStacks = 2, kWantMemory = 4;
 
 namespace detail {
 UCTRACE_OWN extern constinit std::uint8_t wanted_extras;
 }  // namespace detail
 
-// Any of these. A plain load, which the processor tests where it lies: the word only ever gains
-// bits, and a thread that sees one late does as before until then. ThreadSanitizer is told that
-// this is meant.
+// Whether any of these is wanted. A plain load suffices: the word only gains bits, and a thread
+// that sees one late goes on as before until then. ThreadSanitizer is told that this is intended.
 inline bool wants(std::uint8_t extras) {
 #if defined(__SANITIZE_THREAD__)
   const std::uint8_t wanted = __atomic_load_n(&detail::wanted_extras, __ATOMIC_RELAXED);
@@ -30,7 +29,7 @@ inline bool wants(std::uint8_t extras) {
 
 void want(std::uint8_t extras);
 
-// The words of a record that stand behind all others. Only what is wanted is set.
+// The last words of a record. Only those that are wanted are set.
 struct ExtraWords {
   std::uint64_t words[2];
   bool has_memory;  // the first one is of memory

@@ -1,4 +1,5 @@
-// Memory that is a part of a file of the log, or none, and files that are written without it.
+// Memory that maps a part of a file of the log, anonymous memory, and writing files without
+// mapping.
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -14,8 +15,8 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 
-// UCM patches the libc functions of the same names to watch the program's memory; ours are none of
-// its business, hence the direct calls.
+// Direct calls: UCM patches the libc functions of the same names to watch the program's memory, and
+// must not see ours.
 void* raw_mmap(std::size_t bytes, int flags, int fd, std::uint64_t offset) {
 #if defined(__SANITIZE_THREAD__)
   // ThreadSanitizer forgets what was at this address, such as the stack of a thread that has ended,
@@ -30,7 +31,7 @@ void* raw_mmap(std::size_t bytes, int flags, int fd, std::uint64_t offset) {
 }
 
 // Faults every page in for writing: MAP_POPULATE maps shared file pages read-only. False with errno
-// set: the file system has no room after all (one that copies on write).
+// set: a file system that copies on write has no room after all.
 bool touch(void* memory, std::size_t bytes) {
   constexpr int kPopulateWrite = 23;  // MADV_POPULATE_WRITE, Linux 5.14
   if (syscall(SYS_madvise, memory, bytes, kPopulateWrite) == 0) {
@@ -49,14 +50,14 @@ bool touch(void* memory, std::size_t bytes) {
 
 }  // namespace
 
-// The order matters: storing into a hole of a full disk is a SIGBUS for the program. Where
-// allocating is refused, writing does it too.
+// The order matters: storing into a hole of a full disk is a SIGBUS for the program. If allocating
+// is refused, writing serves as well.
 void* map_file(int fd, std::uint64_t offset, std::size_t bytes) {
   if (syscall(SYS_fallocate, fd, 0, offset, bytes) != 0 && !is_refused(errno)) {
     return nullptr;
   }
-  // Written once the plain way, also where the space is reserved: a page that is dirty in the page
-  // cache already costs the first store a fifth of one that has to be made then.
+  // Written once even if the space is reserved: the first store to a page that is already dirty in
+  // the page cache costs a fifth of one to a new page.
   static constinit const char zeros[64 * 1024] = {};
   for (std::size_t done = 0; done < bytes; done += sizeof zeros) {
     if (write_at(fd, zeros, sizeof zeros, offset + done) != sizeof zeros) {
@@ -73,7 +74,7 @@ void* map_file(int fd, std::uint64_t offset, std::size_t bytes) {
     errno = reason;
     return nullptr;
   }
-  // A fork child has no business there.
+  // A fork child must not have it.
   syscall(SYS_madvise, memory, bytes, MADV_DONTFORK);
   return memory;
 }
@@ -88,7 +89,7 @@ bool freeze_memory(void* memory, std::size_t bytes) {
   if (copy == nullptr) {
     return false;
   }
-  // With whole words, for threads may count in it still.
+  // In whole words, because threads may still count in it.
   const auto* from = static_cast<const std::uint64_t*>(memory);
   auto* to = static_cast<std::uint64_t*>(copy);
   for (std::size_t i = 0; i < bytes / sizeof *to; ++i) {
@@ -137,8 +138,8 @@ bool read_at(int fd, void* data, std::size_t bytes, std::uint64_t offset) {
 
 namespace {
 
-// What was done with memory before it was given back happens before what is done with it when the
-// system gives it out again: to whoever reads this program without the system's part in it.
+// Tells tools that cannot see the system's part: accesses before memory is returned happen before
+// accesses after the system hands it out again.
 constinit std::atomic<std::uint32_t> given_back{0};
 
 }  // namespace

@@ -12,9 +12,9 @@
 
 namespace uctrace::log {
 
-// Returns when the word has another value, when it is woken, or after `timeout_ns`. Where a sandbox
-// refuses the call, with whatever number, it sleeps for a while instead, so that who waits does not
-// spin. False: that is refused, too, and who waited in a loop would spin.
+// Returns when the word has another value, when it is woken, or after `timeout_ns`. If a sandbox
+// refuses the call, with whatever error, it sleeps for a while instead, so that waiting loops do
+// not spin. False: sleeping is refused, too; a waiting loop would spin.
 inline bool futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t while_value,
                        long timeout_ns) {
   timespec timeout{timeout_ns / 1'000'000'000, timeout_ns % 1'000'000'000};

@@ -15,14 +15,14 @@ namespace uctrace::log {
 namespace {
 
 constexpr const char* kDevices = "/dev";
-constexpr const char* kWindowsDevice = "/dev/dxg";  // of all GPUs where Linux runs inside Windows
+constexpr const char* kWindowsDevice = "/dev/dxg";  // for all GPUs if Linux runs inside Windows
 
 constinit std::atomic<unsigned> lacking{0};  // a bit for each vendor, by its place
 
-// What must not be asked may be there.
+// If asking is forbidden, the device may exist.
 bool is_missing(const char* device) {
   char path[1024];
-  const char* folder = getenv("UCTRACE_TEST_DEVICES");  // in place of /dev
+  const char* folder = getenv("UCTRACE_TEST_DEVICES");  // instead of /dev
   snprintf(path, sizeof path, "%s%s", folder != nullptr ? folder : kDevices,
            device + strlen(kDevices));
   return access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);

@@ -1,15 +1,15 @@
-// Whether a machine has GPUs of a vendor, by the device files of its kernel. The library of a
-// driver alone says nothing: UCX and MPI bring some of them to machines without a GPU.
+// Whether a machine has GPUs of a vendor, by the device files of its kernel. A loaded driver
+// library proves nothing: UCX and MPI load some of them on machines without a GPU.
 #pragma once
 
 #include "event-log/format/device_kinds.hpp"
 
 namespace uctrace::log {
 
-// Once, at the start: at the end a sandbox may not permit the question.
+// Once, at the start: at the end a sandbox may not allow it.
 void look_for_gpu_devices();
 
-// Of a vendor that needs no device file, or before they were looked for: false.
+// False for a vendor that needs no device file, and before they were looked for.
 bool lacks_gpu_device(Vendor vendor);
 
 }  // namespace uctrace::log

@@ -1,4 +1,4 @@
-// The start and the end of the recorder's threads, and what the helper does between them.
+// The start and the end of the recorder's threads, and the helper's loop between them.
 #include "event-log/recorder/helper.hpp"
 
 #include <errno.h>
@@ -29,17 +29,17 @@ constexpr std::uint64_t kStartWaitNs = 2'000'000'000;
 constexpr std::uint64_t kPrepareWaitNs = 30'000'000'000;
 constexpr long kStopWaitNs = 2'000'000'000;
 
-// Pool::ready. Who starts the log gives up a file system that does not answer, and counts: then
-// nothing of what the thread that makes the log knows may reach what threads use by then. So that
-// publishes its log only where it is first to say that the start is its own.
+// Values of Pool::ready. If the file system does not answer, the starting thread gives up and only
+// counts. From then on the thread that makes the log must not publish anything to other threads. So
+// it publishes its log only if it is the first to claim the start.
 constexpr std::uint32_t kStartOk = 1, kStartFailed = 2, kStartGivenUp = 3;
 constexpr std::uint32_t kStartOwned =
-    4;  // for a few moments: nothing in between calls the file system
+    4;  // for a moment: nothing in this state calls the file system
 constexpr std::uint32_t kLogThere = 5;  // memory is made ready
 
-// Pool::stop.
+// Values of Pool::stop.
 constexpr std::uint32_t kStopAsked = 1, kStopped = 2;
-constexpr std::uint32_t kHelperLeft = 3;  // a sandbox does not let it wait
+constexpr std::uint32_t kHelperLeft = 3;  // a sandbox forbids it to wait
 
 bool never_drops() { return is_switched_on("UCTRACE_NEVER_DROP"); }
 
@@ -51,7 +51,7 @@ bool pass_start(std::uint32_t from, std::uint32_t to) {
   return true;
 }
 
-// Where it was given up nobody asks any more.
+// If the start was given up, nobody reads the error.
 void* fail_to_start(std::uint32_t from, int error) {
   pool.start_errno = error;
   pass_start(from, kStartFailed);
@@ -61,7 +61,7 @@ void* fail_to_start(std::uint32_t from, int error) {
 // The file of the log. False, with errno set: neither folder can be written.
 bool make_log(Helper& helper) {
   if (!leave_open_files()) {
-    helper.assistants = 0;  // to look at the cores it would open files among the program's
+    helper.assistants = 0;  // examining the cores would open files in the program's table
   }
   tick_clock = choose_clock();
   helper.budget = memory_budget();
@@ -79,7 +79,7 @@ bool own_start(const Helper& helper) {
 }
 
 void start_packing(Helper& helper) {
-  // Who assists is of no use without the first chunks.
+  // Assistants are useless without the first chunks.
   const auto has_room = [&](const Assistance& some) {
     return helper.within_budget(team_bytes(some) + kReadyAtStart * kChunkBytes);
   };
@@ -111,7 +111,7 @@ void publish_log(Helper& helper) {
   pass_start(kStartOwned, kLogThere);
 }
 
-// Until the process ends. False: waiting is refused.
+// Runs until the process ends. False: waiting is refused.
 bool serve_threads(Helper& helper) {
   for (;;) {
     const std::uint32_t seen = pool.wanted.load(std::memory_order_acquire);
@@ -126,7 +126,7 @@ bool serve_threads(Helper& helper) {
   }
 }
 
-// False: the process ends just now.
+// False: the process is ending.
 bool leave_early(Helper& helper) {
   helper.stop_providing(EPERM);  // whatever number the sandbox has for it
   std::uint32_t running = 0;
@@ -162,14 +162,14 @@ void* helper_main(void*) {
   leave_thread();
 }
 
-// What becomes of a log without a helper must be mapped. 0 = it can begin, else why not.
+// The file of a log without a helper must be mapped. 0 = it can begin, else the errno.
 int obstacle_without_helper(const OutputLog& file) {
   return !file.grows                       ? static_cast<int>(file.page->write_errno)
          : file.storage != Storage::mapped ? EOPNOTSUPP
                                            : 0;
 }
 
-// Makes everything ready that a log without a helper will ever have, and ends.
+// Prepares everything that a log without a helper will ever have, and ends.
 void* prepare_main(void*) {
   Helper helper;
   if (!make_log(helper)) {
@@ -193,8 +193,8 @@ void* prepare_main(void*) {
   return nullptr;
 }
 
-// Waits for the log. Returns why there will be none, 0 = it is there. What is left to do once the
-// file is there is making memory ready: a helper may do that beside the program.
+// Waits for the log. Returns why there will be none; 0 = it exists. After the file exists, only
+// memory remains to be prepared: a helper may do that beside the program.
 int wait_for_log(bool alone) {
   const std::uint64_t give_up = monotonic_raw_ns() + (alone ? kPrepareWaitNs : kStartWaitNs);
   for (;;) {
@@ -214,8 +214,8 @@ int wait_for_log(bool alone) {
   }
 }
 
-// Starts the thread that makes the log, and waits for it. Where there is to be no helper that is
-// gone then, to its last system call: the program may soon forbid them. 0 = there is a log.
+// Starts the thread that makes the log, and waits for it. Without a helper that thread is then
+// gone, even its last system call: the program may soon forbid them. 0 = there is a log.
 int start_log(bool alone) {
   if (!alone) {
     return spawn_thread(helper_main) ? wait_for_log(alone) : EAGAIN;
@@ -235,8 +235,8 @@ int start_log(bool alone) {
 
 constinit char counters_path[sizeof(OutputLog::path)];
 
-// Without a helper there are no chunks: the page alone, which counts what is not recorded. It is
-// made on the program's thread and leaves no file open among the program's.
+// Without a helper there are no chunks, only the page, which counts the lost records. It is made on
+// the program's thread and leaves no file open in the program's table.
 bool start_counting(int reason) {
   tick_clock = choose_clock();
   OutputLog file = create_counters_log(reason);
@@ -259,7 +259,8 @@ void end_counting() {
   }
 }
 
-// A fork child inherits its parent's. Places that were never used are not touched: they are many.
+// Clears the parent's pool in a fork child. Places that were never used are not touched: they are
+// many.
 void forget_pool() {
   const std::size_t used = pool.places_used.load(std::memory_order_relaxed);
   memset(static_cast<void*>(pool.places), 0, used * sizeof pool.places[0]);
@@ -285,7 +286,7 @@ bool start_pool() {
   }
   pool.never_drops = pool.has_helper && never_drops();
   if (pool.never_drops) {
-    // The packer copies the page already.
+    // The packer may already be copying the page.
     __atomic_store_n(&pool.page->never_drops, std::uint8_t{1}, __ATOMIC_RELAXED);
   }
   const bool ok = reason == 0 || start_counting(reason);
@@ -295,7 +296,7 @@ bool start_pool() {
 
 namespace {
 
-// False: it has left before, and its files with it.
+// False: it has already left, and its files with it.
 bool stop_helper(std::uint64_t end_begun_ns) {
   const bool stopped = monotonic_raw_ns() > pool.next_look_ns.load(std::memory_order_relaxed);
   std::uint32_t running = 0;

@@ -1,5 +1,5 @@
-// The work of the helper thread: a poll has packed what was retired, makes what is missing still,
-// and keeps the process page. Private to helper.cpp and no_helper.cpp.
+// The work of the helper thread: a poll has retired chunks packed, makes missing chunks and slots,
+// and updates the process page. Private to helper.cpp and no_helper.cpp.
 #pragma once
 
 #include <errno.h>
@@ -21,12 +21,12 @@
 
 namespace uctrace::log {
 
-// Chunks that are kept ready: few at first, more once a poll finds many of them taken.
+// Chunks to keep ready: few at first, more once a poll finds many of them taken.
 inline constexpr std::size_t kFirstReady = 48;
 inline constexpr std::size_t kMostReady = 160;
 inline constexpr std::size_t kMappedAtOnce = 16;
-// The chunks that a thread has come on top of those that are ready or wait to be packed: two in
-// each stream.
+// The chunks that each thread holds, besides those that are ready or wait to be packed: two in each
+// stream.
 inline constexpr std::uint64_t kRingBytesOfLane = 4 * kChunkBytes;
 inline constexpr std::size_t kFirstSlab = 64 * 1024;
 inline constexpr std::size_t kLargestSlab = 512 * 1024;
@@ -35,7 +35,7 @@ inline constexpr std::uint64_t kHungryPollNs = 100'000;
 inline constexpr std::uint64_t kIdlePollNs = 5'000'000;
 inline constexpr std::uint64_t kHousekeepingNs = 100'000'000;
 
-// Anchors fill up once, spread over the first second; after that the last one follows the clock.
+// The anchors are filled once, over the first second; after that the last one follows the clock.
 inline void refresh_anchors(ProcessPage& page) {
   const std::uint32_t n = page.anchor_count;
   page.anchors[n < kAnchors ? n : kAnchors - 1] = take_anchor();
@@ -44,28 +44,28 @@ inline void refresh_anchors(ProcessPage& page) {
   }
 }
 
-// What the helper thread knows and does; lives on its stack.
+// The helper thread's state and work; lives on its stack.
 struct Helper {
   OutputLog file;
   std::size_t ready_target = kFirstReady;
   std::size_t slab_bytes = kFirstSlab;
   std::uint64_t budget = UINT64_MAX;  // for all memory together, in bytes
   std::uint64_t slab_bytes_taken = 0;
-  std::uint32_t assistants = 0;     // threads that are to help packing, at most
-  unsigned char* mapped = nullptr;  // chunks to be, in the order of their places
+  std::uint32_t assistants = 0;     // at most so many threads help to pack
+  unsigned char* mapped = nullptr;  // memory for future chunks, in the order of their places
   std::size_t mapped_bytes = 0;
   std::uint64_t last_poll = 0;
   std::uint64_t last_housekeeping = 0;
   std::uint64_t last_heartbeat = 0;
 
-  // What the recorder may take is a part of what the program may take.
+  // The recorder may take a part of the program's limit.
   std::uint64_t budget_left() const {
     const std::uint64_t taken = slab_bytes_taken + pool.ring_bytes.load(std::memory_order_relaxed);
     return budget - std::min(budget, taken);
   }
   bool within_budget(std::size_t bytes) const { return bytes <= budget_left(); }
 
-  // Of chunks that no thread has.
+  // For chunks that no thread holds.
   std::uint64_t most_waiting_bytes() const { return log::most_waiting_bytes(file.storage); }
   std::uint64_t most_chunk_bytes() const {
     const std::uint64_t lanes = __atomic_load_n(&file.page->lanes_used, __ATOMIC_RELAXED);
@@ -91,15 +91,16 @@ struct Helper {
     return storage_is_slow() ? DropCause::storage_slow : DropCause::packing_slow;
   }
 
-  // So much waits to be packed that who finds no chunk now does so for that. What threads have is
-  // not in it, however many they are. Packed after it was retired: in this order it is read.
+  // Whether so much waits to be packed that this is why threads find no chunk. Chunks that threads
+  // hold do not count. A chunk is packed after it is retired: the counters are read in the opposite
+  // order.
   bool has_backlog() const {
     const std::uint64_t packed = pool.recycled.load(std::memory_order_acquire);
     const std::uint64_t waiting = pool.retirements.load(std::memory_order_relaxed) - packed;
     return waiting * kChunkBytes > most_waiting_bytes() / 2;
   }
 
-  // The memory of a drained log is not its file system's; what that does, the packer says.
+  // The memory of a drained log is anonymous; the packer notices what the file system does.
   bool map_chunks(std::size_t count) {
     const std::size_t bytes = count * kChunkBytes;
     void* memory = nullptr;
@@ -116,7 +117,7 @@ struct Helper {
     return memory != nullptr;
   }
 
-  // As many as all bounds allow, at least the one that was found to be allowed.
+  // As many as all bounds allow, at least the one already found to be allowed.
   std::size_t chunks_at_once(std::size_t missing) const {
     const std::uint64_t bytes = pool.ring_bytes.load(std::memory_order_relaxed);
     const std::uint64_t most = std::min(kMostChunkBytes, most_chunk_bytes());
@@ -124,8 +125,8 @@ struct Helper {
     return std::clamp<std::size_t>(left / kChunkBytes, 1, std::min(missing, kMappedAtOnce));
   }
 
-  // Several chunks are mapped at once. Each time the helper waits for its turn among all threads
-  // that map memory or touch it first: where many start at once, that takes longer than the rest.
+  // Maps several chunks at once. For each mapping the helper waits for its turn among all threads
+  // that map memory or touch it first: if many start together, that takes longer than the rest.
   ChunkHeader* make_chunk(std::uint32_t place, std::size_t missing) {
     if (mapped_bytes == 0 && !map_chunks(chunks_at_once(missing)) && !map_chunks(1)) {
       return nullptr;
@@ -174,8 +175,8 @@ struct Helper {
     return file.grows && ready < ready_target ? ready_target - ready : 0;
   }
 
-  // Makes up to `missing` chunks, in the lowest places. Why there are not as many, in the words of
-  // those who find none; helper_late = there are.
+  // Makes up to `missing` chunks, in the lowest places. Returns why there are fewer, as the cause
+  // for threads that find none; helper_late = all were made.
   DropCause fill_chunks(std::size_t missing) {
     DropCause shortage = DropCause::helper_late;
     for (std::uint32_t i = 0; i < kPlaces && missing > 0 && shortage == DropCause::helper_late;
@@ -200,7 +201,7 @@ struct Helper {
     note_error(error);
     pool.chunks.cause.store(cause_of(error), std::memory_order_relaxed);
   }
-  // Nor lanes: nobody is there who would.
+  // Nor lanes: there is nobody to make them.
   void stop_providing(int error) {
     stop_growing(error);
     pool.lanes.cause.store(cause_of(error), std::memory_order_relaxed);
@@ -229,7 +230,7 @@ struct Helper {
     return slots;
   }
 
-  // As many as can be had, which are mapped at once, as chunks are.
+  // Makes as many as possible, mapped at once like chunks.
   void fill_slabs(std::size_t wanted) {
     std::size_t missing = std::min<std::uint64_t>(wanted, budget_left() / slab_bytes);
     auto* memory =
@@ -262,15 +263,15 @@ struct Helper {
       return;
     }
     task = pool.task.exchange(nullptr, std::memory_order_acquire);
-    // No thread can be had now: the next poll tries again, unless another task came meanwhile.
+    // No thread can be started now: the next poll tries again, unless another task came meanwhile.
     if (!spawn_thread(task)) {
       decltype(task) none = nullptr;
       pool.task.compare_exchange_strong(none, task, std::memory_order_acq_rel);
     }
   }
 
-  // By the wall clock of the newest anchor. Nobody gives one without a helper: its end would say
-  // nothing.
+  // By the wall clock of the newest anchor. Without a helper there are no signs of life: their end
+  // would say nothing.
   void give_sign_of_life(std::uint64_t now_ns) {
     if (now_ns - last_heartbeat < kHeartbeatNs) {
       return;
@@ -291,14 +292,14 @@ struct Helper {
       take_back_dead_lanes();
       if (file.grows && file.storage == Storage::mapped && log_is_removed()) {
         abandon_log();
-        stop_growing(ENOENT);  // and counted from here on
+        stop_growing(ENOENT);  // only counted from here on
       }
       end_with_last_thread();
     }
   }
 
-  // A quarter of the time for which what is ready lasts if the demand stays as it was. Rarely where
-  // little is taken: the program may need this core, and a burst wakes the helper.
+  // A quarter of the time for which the ready chunks and slabs last at the present demand. If
+  // little is taken, it polls rarely: the program may need this core, and a burst wakes the helper.
   std::uint64_t time_to_next_poll(std::uint64_t elapsed_ns, std::size_t chunks,
                                   std::size_t slabs) const {
     const auto lasts = [&](std::size_t ready, std::size_t taken) {
@@ -308,14 +309,14 @@ struct Helper {
                       kHungryPollNs, kIdlePollNs);
   }
 
-  // While it rests long, a program that records all it can takes more than what is ready.
+  // During a long sleep, a program that records at full speed would take more than is ready.
   std::uint32_t wake_below(std::uint64_t next_poll_ns) const {
     const std::size_t most = ready_target - ready_target / 4;
     return next_poll_ns < kIdlePollNs / 5 ? 0 : static_cast<std::uint32_t>(most);
   }
 
-  // Threads that wait for each chunk wait for long, and may be many: woken are they only if there
-  // is one. Returns when to look again, in ns; 0: nobody waits.
+  // Threads that wait for each chunk wait long, and may be many: they are woken only if there is
+  // one. Returns when to look again, in ns; 0: nobody waits.
   std::uint64_t wake_waiting() const {
     const bool first = pool.waiting.load(std::memory_order_acquire) != 0;
     const bool on = pool.waiting_on.load(std::memory_order_acquire) != 0;
@@ -352,7 +353,7 @@ struct Helper {
     return may_end_soon(shortage) ? time_to_next_poll(elapsed, chunks, slabs) : kIdlePollNs;
   }
 
-  // What cannot grow for an error is not tried again soon; a full ring has chunks to pack.
+  // After an error growing is not tried again soon; a full ring has chunks to pack.
   static bool may_end_soon(DropCause shortage) {
     return shortage == DropCause::helper_late || shortage == DropCause::packing_slow ||
            shortage == DropCause::storage_slow || shortage == DropCause::chunks_bound;

@@ -14,10 +14,11 @@ namespace uctrace::log {
 namespace {
 
 constexpr std::size_t kNameBytes = 256;
-// What fits behind the 32 characters of UCTRACE_JOB; a longer name is replaced by its hash.
+// What fits after the 32 characters of UCTRACE_JOB; a longer name is replaced by its hash.
 constexpr std::size_t kLongestName = 30;
 
-// The beginning of /proc/PID/`file`, with a zero behind it. Its length; 0 where it cannot be read.
+// Reads the beginning of /proc/PID/`file` and terminates it with zero. Returns the length; 0 if it
+// cannot be read.
 std::size_t read_of_process(std::uint32_t pid, const char* file, char* text, std::size_t size) {
   char path[40];
   snprintf(path, sizeof path, "/proc/%u/%s", pid, file);
@@ -34,16 +35,16 @@ std::size_t read_of_process(std::uint32_t pid, const char* file, char* text, std
 std::uint32_t parent_of(std::uint32_t pid) {
   char text[1024];
   read_of_process(pid, "stat", text, sizeof text);
-  // The command name in front may hold spaces and parentheses.
+  // The command name before may contain spaces and parentheses.
   const char* name_end = strrchr(text, ')');
   unsigned parent = 0;
   return name_end != nullptr && sscanf(name_end + 1, " %*c %u", &parent) == 1 ? parent : 0;
 }
 
-// Hydra gives its jobs no name in the environment. Its proxy, an ancestor of every rank, is told
-// the launcher's control port on its command line: host and port of this one launcher.
+// Hydra gives its jobs no name in the environment. Its proxy, an ancestor of every rank, has the
+// launcher's control port on its command line: the host and port of this launcher.
 bool find_hydra_port(char* out, std::size_t size) {
-  constexpr char kOption[] = "--control-port";  // an argument of its own: the zero counts
+  constexpr char kOption[] = "--control-port";  // a separate argument: the zero counts
   constexpr int kGenerations = 32;              // shells and wrappers may lie in between
   std::uint32_t pid = static_cast<std::uint32_t>(getppid());
   for (int i = 0; i < kGenerations && pid > 1; ++i, pid = parent_of(pid)) {
@@ -58,7 +59,8 @@ bool find_hydra_port(char* out, std::size_t size) {
   return false;
 }
 
-// Open MPI numbers the worlds of a job: to 4 in the low 16 bits of a number, from 5 on behind "@".
+// Open MPI numbers the worlds of a job: up to version 4 in the low 16 bits of a number, from 5 on
+// after "@".
 void write_pmix_name(char* out, std::size_t size, const char* space) {
   char* end = nullptr;
   const unsigned long long number = strtoull(space, &end, 10);

@@ -1,5 +1,5 @@
-// More lanes for the log: tables that are added to its file, behind the blocks that are there. By
-// who writes the file (packer.hpp).
+// More lanes for the log: tables appended to its file after the blocks, by the thread that writes
+// the file (packer.hpp).
 #include <errno.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 namespace uctrace::log {
 namespace {
 
-// What a table takes beside its part of the file.
+// The memory of a table besides its part of the file.
 struct TableMemory {
   Lane lanes[kTableLanes];
   FirstSlots slots[kTableLanes];
@@ -19,8 +19,8 @@ struct TableMemory {
   alignas(8) unsigned char written[kLaneTableBytes];
 };
 
-// A table of lanes that nobody has. In the file before a thread can see it: what is in no file
-// could not be counted.
+// A table of free lanes. It is in the file before a thread can see it: otherwise counts could be
+// lost.
 void* make_table(std::uint64_t at, std::size_t first_lane) {
   void* table = packer->is_mapped() ? map_file(packer->file.fd, at, kLaneTableBytes)
                                     : map_memory(kLaneTableBytes);

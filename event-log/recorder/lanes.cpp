@@ -17,18 +17,18 @@ namespace uctrace::log {
 namespace {
 
 struct LaneTable {
-  Lane* lanes;  // what their threads know
+  Lane* lanes;  // their threads' part
   FirstSlots* slots;
-  LaneInfo* infos;  // what the log says of them
+  LaneInfo* infos;  // the log's part
 };
 
 constinit Lane page_lanes[kPageLanes]{};
 constinit FirstSlots page_slots[kPageLanes]{};
-// Not forgotten by a fork child: what its parent's operations have goes on to be theirs.
+// A fork child keeps this: slots of its parent's operations stay theirs.
 constinit bool page_slots_lent[kPageLanes]{};
 constinit LaneTable tables[1 + kMostLaneTables]{};
 constinit std::atomic<std::uint32_t> table_count{0};
-constinit std::atomic<std::uint32_t> free_lanes{0};  // so that no thread searches for nothing
+constinit std::atomic<std::uint32_t> free_lanes{0};  // so no thread searches in vain
 
 struct LanePlace {
   std::size_t table, index;
@@ -154,7 +154,7 @@ Lane* claim_lane() {
       break;
     }
   }
-  take_back_dead_lanes();  // the helper does so now and then: many may have died since
+  take_back_dead_lanes();  // the helper does this periodically: many may have ended since
   return claim_free_lane();
 }
 

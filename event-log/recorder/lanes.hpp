@@ -14,36 +14,35 @@ inline constexpr std::size_t kLanesAhead = 64;
 
 // The log begins: its lanes are those of `page`, and nobody has one.
 void start_lanes(ProcessPage* page);
-// The slots that a lane has before the helper gives it any: where many threads begin together the
-// helper cannot have as much ready, and a thread that maps memory waits for all that do.
+// The slots that a lane has before it gets any from the helper. If many threads begin together, the
+// helper cannot have enough ready, and threads that map memory wait for each other.
 inline constexpr std::size_t kFirstSlots = 32;
 using FirstSlots = Slot[kFirstSlots];
 
-// Adds a table of kTableLanes. By one thread.
+// Adds a table of kTableLanes. Call it from one thread only.
 void add_lanes(Lane* lanes, FirstSlots* slots, LaneInfo* infos);
-// Those of a lane, once. nullptr: they are lent, also to a thread of the process that this one was
-// forked from.
+// The first slots of a lane, once. nullptr: they are already lent, maybe to a thread of the parent
+// process.
 Slot* lend_first_slots(std::size_t lane);
 
-// How many there are, and how many of them were ever used.
+// How many lanes there are, and how many were ever used.
 std::size_t lanes_there();
 std::size_t lanes_used();
-// Of one that is there.
+// `index` must be below lanes_there().
 Lane& lane_of_number(std::size_t index);
 LaneInfo* lane_info(std::size_t index);
 
-// A lane of a thread that has ended, which goes on where that stopped, else a new one. May wait for
-// the helper to add lanes, for a bounded time. nullptr: there are no more.
+// The lane of a thread that has ended, continued where it stopped, else a new one. May wait a
+// bounded time for the helper to add lanes. nullptr: there are no more.
 Lane* claim_lane();
 // The same without waiting.
 Lane* claim_ready_lane();
 // Its thread has ended.
 void give_back_lane(Lane* lane);
-// Lends the lanes of threads that ended unseen to others. A system call for each lane that is in
-// use.
+// Frees the lanes of threads that ended unnoticed. Costs a system call for each lane in use.
 void take_back_dead_lanes();
 
-// Lanes that threads have, but for the calling one's.
+// How many lanes are in use, without the caller's.
 std::uint16_t count_other_threads();
 
 }  // namespace uctrace::log

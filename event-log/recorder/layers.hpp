@@ -5,8 +5,8 @@
 
 namespace uctrace::log {
 
-// UCTRACE_LAYERS names the layers that record, as "uct,mpi": the page says `unwanted` of the
-// others. Without the variable, or with an empty one, all record. Before the first record of a
+// UCTRACE_LAYERS names the layers that record, as "uct,mpi"; the page marks the others as
+// `unwanted`. If the variable is missing or empty, all record. Call it before the first record of a
 // process.
 void leave_out_unwanted_layers(ProcessPage& page);
 

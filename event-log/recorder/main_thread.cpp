@@ -25,13 +25,13 @@ void* keep(void*) {
   constexpr long kLongNs = 1'000'000'000;
   while (pool.keeper.load(std::memory_order_acquire) == kKeeps) {
     if (!futex_wait(pool.keeper, kKeeps, kLongNs)) {
-      return nullptr;  // a sandbox lets nobody wait: the helper leaves, too
+      return nullptr;  // a sandbox forbids waiting: the helper leaves, too
     }
   }
   exit(0);
 }
 
-// Its stack is a usual one: what the program does at its end runs on it.
+// It has a stack of the usual size: the program's exit handlers run on it.
 void start_keeper() {
   std::uint32_t none = kNoKeeper;
   if (pool.has_helper && pool.keeper.compare_exchange_strong(none, kKeeps) &&
@@ -47,7 +47,7 @@ void on_end_of_main(void*) {
   }
 }
 
-// A key of the main thread, whose values lie in the thread itself: glibc allocates for others.
+// A key of the main thread whose values are in the thread itself: for other keys glibc allocates.
 __attribute__((constructor)) void watch_main_thread() {
   constexpr pthread_key_t kKeysInThread = 32;
   pthread_key_t key;
@@ -75,7 +75,7 @@ void end_with_last_thread() {
   if (pool.keeper.load(std::memory_order_acquire) != kKeeps) {
     return;
   }
-  // Counted first: one of ours that ends meanwhile must not hide one of the program's.
+  // Ours are counted first: one that ends meanwhile must not hide a thread of the program.
   const std::uint32_t all = threads_after_main();
   const std::uint32_t ours = 2 + packer_threads();  // helper and keeper
   if (all == ours) {

@@ -33,20 +33,20 @@ enum class Moment : std::uint8_t { start = 0, end = 1 };
 constexpr std::uint32_t kIdle = 0, kAskedAtStart = 1, kAskedAtEnd = 2, kRead = 3;
 constinit std::atomic<std::uint32_t> request{kIdle};
 
-// What was read last; of the helper while it is asked, else of who asked.
+// The last reading; owned by the helper while a request is open, else by the asking thread.
 struct Reading {
-  std::uint64_t network;  // which one: each has a file system of its own that shows its devices
-  // When: at the start after all of it, at the end before any. What lies between two such times is
-  // in the counters.
+  std::uint64_t network;  // which network namespace: each has its own file system of devices
+  // When: at the start after reading everything, at the end before reading anything. So the
+  // counters include everything between the two times.
   std::uint64_t tick;
   std::size_t cards, left_out;
   char texts[kMostCards][kTextBytes];
 };
 constinit Reading reading{};
 constinit char root[kPathBytes]{};
-constinit std::uint32_t read_in_log = 0;  // the log that has the counters of its start
+constinit std::uint32_t read_in_log = 0;  // the log that has its start counters
 
-// The helper's: its own file of /proc, and what it said of filters at the start.
+// The helper's own file of /proc, and what it said about filters at the start.
 constinit int filters_fd = -1;
 constinit char filters_at_start[64]{};
 
@@ -55,7 +55,7 @@ bool path_of(char (&path)[kPathBytes], const char* folder, const char* name) {
   return n > 0 && static_cast<std::size_t>(n) < sizeof path;
 }
 
-// The first word of a file, "-" where there is none: of a card that has no such counter, or went.
+// The first word of a file; "-" if there is none, because the card lacks the counter or is gone.
 void read_word(const char* folder, const char* name, char (&word)[24]) {
   char path[kPathBytes];
   strcpy(word, "-");
@@ -131,7 +131,7 @@ void add_unlisted(const char* kind, int error) {
   snprintf(reading.texts[reading.cards++], kTextBytes, "unlisted %s %d", kind, error);
 }
 
-// InfiniBand's first: of network devices a host of containers may have hundreds.
+// InfiniBand first: a host of containers may have hundreds of network devices.
 void read_cards() {
   reading.cards = reading.left_out = reading.network = 0;
   char folder[kPathBytes], card[kPathBytes];
@@ -155,8 +155,8 @@ void read_cards() {
   }
 }
 
-// What the kernel says of filters of system calls on this thread. It is read of a file that is open
-// from the start on: a filter that ends who opens one is thus found out about.
+// The kernel's statement about system call filters on this thread. The file is open from the start:
+// so this also works if a filter kills a thread that opens a file.
 bool read_filters(char (&out)[sizeof filters_at_start]) {
   char text[4096];
   const ssize_t n = filters_fd >= 0 ? pread(filters_fd, text, sizeof text - 1, 0) : -1;
@@ -222,15 +222,15 @@ bool read_by_helper(std::uint32_t asked) {
   const std::uint64_t give_up = monotonic_raw_ns() + kWaitNs;
   while (request.load(std::memory_order_acquire) == asked) {
     if (pool.helper_lives.load(std::memory_order_relaxed) == 0 || monotonic_raw_ns() > give_up) {
-      return false;  // it stays asked: what is read later nobody defines
+      return false;  // the request stays open: a later reading is not defined in the log
     }
     futex_wait(request, asked, static_cast<long>(kWaitNs / 20));
   }
   return true;
 }
 
-// Where the launcher says which process of the host this is, the first one reads. The nearest
-// launcher first, as for the name of the job.
+// If the launcher tells the local rank, the first process reads. The nearest launcher counts, as
+// for the name of the job.
 bool reads_for_host() {
   static constexpr const char* kVariables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                                "PALS_LOCAL_RANKID",          "FLUX_TASK_LOCAL_ID",

@@ -1,19 +1,19 @@
-// What the network cards of the host counted, by the kernel's files, when recording began and when
-// the log is closed: beside it the merger sets what was recorded.
+// The counters of the host's network cards, from the kernel's files, when recording began and when
+// the log is closed. The merger compares them with the recorded traffic.
 //
-// One process of a host reads for all: the one that its launcher numbers 0 there, or each one where
-// no launcher tells. The helper reads, on files of its own: the program may have put itself into a
-// sandbox by the end. Without a helper nothing is read.
+// One process of a host reads for all: the one with local rank 0, or every process if no launcher
+// tells. The helper reads, with its own files: by the end the program may be in a sandbox. Without
+// a helper nothing is read.
 #pragma once
 
 namespace uctrace::log {
 
 // Has the counters read and defines them: before the first operation of UCX, and at the end if they
-// were read at the start. On the program's thread, which waits for the helper, a second at most.
+// were read at the start. On the program's thread, which waits for the helper at most a second.
 void define_network_counters_at_start();
 void define_network_counters_at_end();
 
-// Of the helper, at each of its rounds: reads what was asked for.
+// For the helper, in each round: reads what was requested.
 void serve_network_reading();
 
 }  // namespace uctrace::log

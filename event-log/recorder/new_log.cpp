@@ -11,7 +11,7 @@ constinit Registered<Reset, 4> resets;
 }  // namespace
 
 void at_new_log(Reset reset) {
-  if (!resets.add(reset)) __builtin_trap();  // there is a place for each room that has any
+  if (!resets.add(reset)) __builtin_trap();  // there must be a place for each room
 }
 
 void reset_for_new_log() { resets.call(); }

@@ -13,7 +13,7 @@ constexpr std::size_t kChunks = 64;
 constexpr std::uint64_t kDefinitionSlots = 16;
 constexpr std::uint64_t kCloseWaitNs = 2'000'000'000;
 
-// Which thread packs; as a lock that nobody waits for amid a call.
+// The thread that packs: a lock that nobody waits for inside a call.
 bool begin_packing() { return !packer->busy.exchange(true, std::memory_order_acquire); }
 void end_packing() { packer->busy.store(false, std::memory_order_release); }
 
@@ -69,15 +69,15 @@ void pack_in_call() {
   errno = saved_errno;
 }
 
-// Threads that are still within a call count in the page that is in the file: it cannot be taken
-// away from there without the system.
+// Threads still inside a call count in the page, which is in the file and cannot be detached from
+// it without system calls.
 void close_in_call() {
   if (!begin_packing_at_end()) {
-    return;  // the log stays open, and is whole
+    return;  // the log stays open, and is complete
   }
   ProcessPage* page = packer->file.page;
   refresh_anchors(*page);
-  pack_all();  // what finds no room stays in its chunk, which is in the file
+  pack_all();  // records without room stay in their chunk, which is in the file
   __atomic_store_n(&page->closed, std::uint8_t{1}, __ATOMIC_RELEASE);
 }
 

@@ -1,5 +1,5 @@
-// What a process says or does once in each of its logs: a fork child has one of its own, which
-// knows nothing of what its parent's has.
+// For things that a process does once in each of its logs: a fork child has its own log, without
+// its parent's entries.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@ namespace uctrace::log {
 
 class OncePerLog {
  public:
-  // True once while a log is written, for one thread; never where there is no log. A load or two,
-  // and the first time an exchange.
+  // True once per log, for one thread; never without a log. A load or two, and the first time an
+  // exchange.
   bool take() {
     const std::uint32_t log = log_number();
     return log != 0 && taken_in_.load(std::memory_order_relaxed) != log &&

@@ -1,4 +1,4 @@
-// Gives a thread, or a new process, a table of open files of its own.
+// Gives a thread, or a new process, its own table of open files.
 #pragma once
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ struct DirectoryEntry {  // as the kernel gives it
   char name[];
 };
 
-// One round over what is open; false once nothing but `directory` is left.
+// One pass over the open files; false once only `directory` is left.
 inline bool close_some_files(int directory) {
   alignas(DirectoryEntry) char entries[4096];
   bool closed = false;
@@ -38,10 +38,10 @@ inline bool close_some_files(int directory) {
 
 }  // namespace detail
 
-// The table of the calling thread becomes its own and empty: the program cannot close our files by
-// closing all of its, nor give our numbers to files that we would then write to, and its own files
-// end when it closes them. One call from Linux 5.9 on. False: the system allows neither way, and
-// the table stays shared.
+// Gives the calling thread its own, empty table. Then the program cannot close our files by closing
+// all of its own, nor reuse our numbers for files that we would then write to, and its own files
+// really end when it closes them. A single call since Linux 5.9. False: the system allows neither
+// way, and the table stays shared.
 inline bool leave_open_files() {
 #ifdef SYS_close_range
   constexpr unsigned kUnshare = 2;  // CLOSE_RANGE_UNSHARE

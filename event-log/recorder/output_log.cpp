@@ -49,8 +49,8 @@ int create_file(int folder, const char* path, mode_t mode) {
   return fd;
 }
 
-// UCTRACE_DRAIN=1 spares a program the mapping where the file system would allow it, unless nobody
-// will write the file.
+// UCTRACE_DRAIN=1 avoids the mapping even if the file system allows it, unless nobody would then
+// write the file.
 Storage storage_on(std::uint32_t type, bool has_writer) {
   return is_switched_on("UCTRACE_DRAIN") && has_writer ? Storage::drained
                                                        : file_system_of(type).storage;
@@ -65,7 +65,7 @@ ProcessPage* write_page(OutputLog& file, const ProcessPage& identity, std::uint3
   if (page == nullptr) {
     return nullptr;
   }
-  // The lanes lie behind the struct; in a page that goes on in another file they are copied, too.
+  // The lanes follow the struct; when a page continues in another file they are copied, too.
   memcpy(static_cast<void*>(page), &identity, sizeof identity);
   page->image = image;
   page->file_system = type;
@@ -81,8 +81,8 @@ ProcessPage* write_page(OutputLog& file, const ProcessPage& identity, std::uint3
   return page;
 }
 
-// A file of a name that is free: a process that replaces itself stays the same one, and its earlier
-// images have their logs. `image` is counted on.
+// A file with a free name: after exec the process is the same, and its earlier images have their
+// logs. Counts `image` up.
 int create_log_file(OutputLog& file, const char* folder, const ProcessPage& identity,
                     std::uint32_t& image) {
   constexpr std::uint32_t kMostImages = 10'000;
@@ -117,7 +117,7 @@ bool open_in(OutputLog& file, const char* folder, const ProcessPage& identity) {
   if (file.page == nullptr) {
     const int reason = errno;
     close(file.fd);
-    unlink(file.path);  // nothing is in it that could be read
+    unlink(file.path);  // it contains nothing readable
     file.fd = -1;
     errno = reason;
     return false;
@@ -148,7 +148,7 @@ bool open_live_file(OutputLog& file, const char* folder) {
   return true;
 }
 
-// UCTRACE_MAX_LOG: bytes, as `uctrace record --max-log` hands them down.
+// UCTRACE_MAX_LOG in bytes, set by `uctrace record --max-log`.
 std::uint64_t most_event_bytes() {
   const char* most = getenv("UCTRACE_MAX_LOG");
   const std::uint64_t bytes = most != nullptr ? strtoull(most, nullptr, 10) : 0;
@@ -163,7 +163,7 @@ void open_fallback(OutputLog& file, const ProcessPage& page, int reason) {
   }
 }
 
-// Beside its page a log needs a file for its chunks, unless they are in memory, or in the log.
+// Besides its page a log needs a file for its chunks, unless they are in memory or in the log.
 bool make_room_for_chunks(OutputLog& file, const char* folder) {
   if (file.storage == Storage::mapped && wants_no_helper()) {
     file.chunks_in_log = true;
@@ -194,7 +194,7 @@ OutputLog create_output_log() {
 OutputLog create_counters_log(int reason) {
   rlimit file_size{};
   if (getrlimit(RLIMIT_FSIZE, &file_size) == 0 && file_size.rlim_cur < kProcessPageBytes) {
-    return {};  // on this thread the signal for a file that is too large would reach the program
+    return {};  // on this thread SIGXFSZ, for a file that is too large, would reach the program
   }
   ProcessPage identity{};
   fill_page(identity);

@@ -1,6 +1,6 @@
-// A variable that is read on the record path and lies in the library that reads it. Otherwise the
-// compiler has to load its address first, for it could lie in another one. Tests whose sources are
-// split into libraries do without.
+// Marks a variable that is read on the record path as one of this library. Otherwise the compiler
+// first loads its address, because the variable could be in another library. Tests whose sources
+// are split into libraries do without.
 #pragma once
 
 #ifdef UCTRACE_ONE_LIBRARY

@@ -22,7 +22,7 @@ constinit Packer* packer = nullptr;
 namespace {
 
 constexpr long kRetryNs = 50'000'000;
-// The first turns of a drained log come sooner one after the other: its page changes most then.
+// The first turns of a drained log follow each other faster: its page changes most at that time.
 constexpr std::uint64_t kFirstTurnNs = 10'000'000;
 
 void note_error(int error) {
@@ -61,7 +61,7 @@ void write_all_now() {
   }
 }
 
-// Whether a drained log is to be written as far as it is.
+// Whether it is time to write everything of a drained log.
 bool is_time_for_all() {
   const std::uint64_t t = monotonic_raw_ns();
   if (packer->is_mapped() || t - packer->last_turn < packer->turn_interval_ns) {
@@ -97,7 +97,7 @@ void pack_turn() {
   if (is_time_for_all()) {
     write_all_now();
   } else {
-    // Of a mapped log the definitions that threads have are in the file of chunks.
+    // With a mapped log, definitions in chunks that threads hold are in the file of chunks.
     pack_chunks(packer->is_mapped() ? Chunks::retired : Chunks::retired_and_definitions);
   }
   packer->together = false;
@@ -111,7 +111,7 @@ void take_room() {
 
 bool is_running() { return packer->state.load(std::memory_order_acquire) == Packer::kRunning; }
 
-// Until there may be more work. False: a sandbox lets nobody wait, nor the process be told.
+// Waits until there may be more work. False: a sandbox forbids waiting.
 bool wait_for_work(std::uint32_t seen) {
   const bool failing = packer_error() != 0 && !packer->removed;
   return futex_wait(packer->work, failing ? packer->work.load(std::memory_order_acquire) : seen,

@@ -1,14 +1,13 @@
 // Takes the chunks that threads have left, packs their records into the log, and makes them ready
-// again. Of a drained log (kinds.hpp) it also packs what threads are still recording, every
-// kDrainIntervalNs, and writes the process page behind it. It then has a thread of its own, so that
-// a file system which is slow or does not answer holds up neither the job nor the helper; of a
-// mapped log the helper packs in between.
+// again. For a drained log (kinds.hpp) it also packs chunks that threads still record into, every
+// kDrainIntervalNs, and then writes the process page. It then has its own thread, so that a slow or
+// stuck file system blocks neither the job nor the helper. For a mapped log the helper packs.
 //
-// The file is a readable log at any time: of a mapped log together with the file of its chunks, of
-// a drained one at most kDrainIntervalNs behind while its file system answers. The page is copied
+// The file is a readable log at any time. A mapped log needs the file of its chunks for that; a
+// drained one is at most kDrainIntervalNs behind while its file system responds. The page is copied
 // before the records it counts and written after them.
 //
-// Private to event-log/. The helper calls everything here but what is said to be for others.
+// Private to event-log/. Only the helper calls these functions, unless the comment says otherwise.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +17,8 @@
 
 namespace uctrace::log {
 
-// What chunks that wait to be written may take of the memory of a drained log, beside those that
-// threads have; beyond it records are dropped and counted.
+// How much memory chunks of a drained log that wait to be written may take, besides those that
+// threads hold; beyond it records are dropped and counted.
 inline constexpr std::size_t kMostUndrained = 64 << 20;
 // The chunks of a mapped log: those that are ready or wait to be packed.
 inline constexpr std::uint64_t kMostRingBytes = 12 << 20;
@@ -28,41 +27,41 @@ constexpr std::uint64_t most_waiting_bytes(Storage storage) {
 }
 inline constexpr long kDrainIntervalNs = 500'000'000;
 
-// What a fork child inherits is its parent's.
+// In a fork child: forgets the parent's packer.
 void forget_packer();
 
-// Who is to assist who packs.
+// Which threads assist the packer.
 struct Assistance {
-  std::uint32_t threads = 0;  // so many more of ours, as far as there can be as many
+  std::uint32_t threads = 0;  // additional threads of ours, as far as possible
   bool callers = false;       // the program's, while they wait for a chunk
   bool any() const { return threads != 0 || callers; }
 };
 
-// Takes over the file. The threads that are to assist start here, as long as the program waits for
-// its log. False: there is no memory for it.
+// Takes over the file. The assistants start here, while the program waits for its log. False: there
+// is no memory for it.
 bool start_packer(const OutputLog& file, const Assistance& wanted);
-// What that takes of the address space.
+// How much address space that takes.
 std::size_t team_bytes(const Assistance& wanted);
-// Takes the room of a log of bounded size, once the first chunks are there: those that follow must
-// not take it. May take long.
+// Allocates the room of a bounded log after the first chunks were made: later chunks must not take
+// it. May take long.
 void reserve_log();
-// Packs what was retired. Where the packer has a thread this wakes it, if there is anything.
+// Packs retired chunks. If the packer has its own thread, wakes it if there are any.
 void pack_retired();
-// Nobody can find the log any more. Calls the file system.
+// Whether the log was removed. Calls the file system.
 bool log_is_removed();
 // It was removed: nothing more is written.
 void abandon_log();
-// Why the last write to the file failed, 0 = it did not.
+// The errno of the last write to the file, 0 = it succeeded.
 int packer_error();
-// Whether writing, and not packing, is what takes the time.
+// Whether the time goes into writing rather than packing.
 bool storage_is_slow();
-// Whether who makes the log has waited for the file system for longer than this, and still does.
+// Whether the thread that makes the log has been waiting for the file system for longer than this.
 // For any thread.
 bool waits_for_storage(std::uint64_t for_ns = 10'000'000);
-// Whether its own thread was ended, by a sandbox. For any thread.
+// Whether its own thread was killed, by a sandbox. For any thread.
 bool packer_is_gone();
-// While it lives the calling thread, who makes the log, is in calls that its file system may hold
-// up.
+// While it lives, the calling thread, which makes the log, is in calls that the file system may
+// delay.
 class StorageCall {
  public:
   StorageCall();
@@ -70,23 +69,22 @@ class StorageCall {
   StorageCall(const StorageCall&) = delete;
   StorageCall& operator=(const StorageCall&) = delete;
 };
-// Of the packer's own: 1, or 0 where the helper packs; and those that share its work, as soon as
-// they run and as long as they do.
+// Threads of the packer: 1, or 0 if the helper packs, plus the assistants that run at the moment.
 std::uint32_t packer_threads();
-// For a thread of the program that finds no chunk: packs a part of what waits. False: there is
-// nothing to do now. Calls the system at its end only.
+// For a thread of the program that finds no chunk: packs a part of the backlog. False: there is
+// nothing to do now. Makes a system call only at its end.
 bool assist_packing();
-// Those that share its work end. For the helper and the packer.
+// Ends the assistants. For the helper and the packer.
 void dismiss_assistants();
-// How many chunks are to be ready; a drained log gives the memory of more back.
+// Sets how many chunks to keep ready; a drained log releases the memory of others.
 void set_ready_target(std::size_t chunks);
 
-// Packs all that was recorded, and writes a page that says it is all: closed. What could not be
-// written stays in the file of chunks, or is counted as dropped where there is none. Where the
-// packer has a thread of its own, that does it, when it is waited for.
+// Packs everything recorded and writes a page that says so: closed. Records that could not be
+// written stay in the file of chunks, or are counted as dropped if there is none. If the packer has
+// its own thread, that thread does it; then wait for it.
 void stop_packer();
-// The same where the helper has left: all that is not packed is in the file of chunks, so a mapped
-// log is closed by a store. One that is drained stays open, as its file was. On any thread.
+// The same after the helper has left: everything not packed is in the file of chunks, so a store
+// closes a mapped log. A drained one stays open. On any thread.
 void close_without_helper();
 // Returns when that is done, or when EndWait gives up: then the log stays open. For the thread that
 // ends the process.

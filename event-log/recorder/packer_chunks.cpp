@@ -1,4 +1,4 @@
-// Packing chunks: which, in what order, by one thread or by several, and making them ready again.
+// Packing chunks: which ones, in what order, by one thread or several, and making them ready again.
 #include <string.h>
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 namespace uctrace::log {
 namespace {
 
-// The packer alone adds; the helper looks, too.
+// Only the packer adds; the helper reads it, too.
 void add(std::uint64_t& counter, std::uint64_t more) {
   __atomic_store_n(&counter, counter + more, __ATOMIC_RELAXED);
 }
 
-// What holds the packer up: the file system, or its own work and too little of a core.
+// Measures what delays the packer: the file system, or its own work and lack of a core.
 void count_time(std::uint64_t begun, std::uint64_t packed) {
   ProcessPage* page = packer->file.page;
   add(page->packing_ns, packed - begun);
@@ -29,14 +29,15 @@ bool write_full_block(const BlockHeader& block) {
   return write_block(block);
 }
 
-// Writes what of the chunk was published since the last time; the first block of it is at the desk
-// since `begun`. False: the file takes no more now.
+// Writes the records of the chunk that were published since the last time; their first block is at
+// the desk since `begun`. False: the file takes no more now.
 bool write_chunk(Place& place, Desk& desk, std::uint64_t begun) {
   const ChunkHeader& chunk = *place.chunk;
   for (std::uint32_t from = first_unpacked(place);;) {
     const std::size_t room = packer->blocks.room(chunk.stream);
     if (desk.to != from && desk.header().bytes > room) {
-      desk.encode(chunk, from, room);  // who put it there did not know how much there would be
+      desk.encode(chunk, from, room);  // the thread that encoded it did not know how much room
+                                       // there would be
     }
     if (desk.to == from) {
       return true;
@@ -53,13 +54,14 @@ bool write_chunk(Place& place, Desk& desk, std::uint64_t begun) {
   }
 }
 
-// The chunk belongs to no thread from the moment on when it holds no sequence number: whoever reads
-// it meanwhile sees that its records are in the log by now.
+// Without a sequence number the chunk belongs to no thread: a concurrent reader then knows that its
+// records are in the log.
 void recycle(Place& place) {
   ChunkHeader* chunk = place.chunk;
   pool.recycled.fetch_add(1, std::memory_order_release);
   __atomic_store_n(&chunk->sequence, 0, __ATOMIC_RELEASE);
-  // No reader may see the records go before the number: a release orders what is before it only.
+  // No reader may see the records vanish before the number does: a release orders only earlier
+  // stores.
   order_stores();
   const bool surplus =
       !packer->is_mapped() && pool.ready_chunks.load(std::memory_order_relaxed) >=
@@ -84,9 +86,8 @@ bool holds_records_of(const Place& place, Stream stream) {
          place.chunk->stream == stream;
 }
 
-// Adds the chunks of a stream to packer->order, behind the `count` that are there. Each place is
-// looked at once: a chunk that is retired meanwhile would else be in neither part. Returns how many
-// these are now.
+// Appends the chunks of a stream to packer->order, which has `count`. Each place is read only once:
+// a chunk that retires meanwhile would otherwise be in neither part. Returns the new number.
 std::size_t add_chunks(Stream stream, bool taken_too, std::size_t count) {
   Place** const first = packer->order + count;
   const std::uint32_t used = pool.places_used.load(std::memory_order_acquire);
@@ -124,8 +125,8 @@ bool write_block(const BlockHeader& block) {
   return true;
 }
 
-// At the end of a process a thread may still be writing there: whatever is found then is right.
-// ThreadSanitizer is told that this is meant.
+// At the end of a process a thread may still be writing there: any value found is acceptable.
+// ThreadSanitizer is told that this is intended.
 #if defined(__SANITIZE_THREAD__)
 __attribute__((no_sanitize("thread")))
 #endif
@@ -151,7 +152,7 @@ bool begin_turn_of(const ChunkHeader& chunk) {
   return packer->turns.begin(chunk.lane, chunk.stream, chunk.sequence);
 }
 
-// `retired`: before it was encoded.
+// `retired`: read before it was encoded.
 bool pack_place(Place& place, Desk& desk, bool retired, std::uint64_t begun) {
   if (!write_chunk(place, desk, begun)) {
     return false;
@@ -165,7 +166,7 @@ bool pack_place(Place& place, Desk& desk, bool retired, std::uint64_t begun) {
 
 bool is_retired(const Place& place) { return state_of(place) == PlaceState::retired; }
 
-// `retired`: as is_retired() said before.
+// `retired`: the earlier result of is_retired().
 bool pack_at_own_desk(Place& place, bool retired) {
   Desk& desk = packer->desk;
   const ChunkHeader& chunk = *place.chunk;
@@ -184,16 +185,16 @@ bool pack_alone(std::size_t count) {
   return true;
 }
 
-// Threads that sleep for want of a chunk may encode one of those given now; they may be many more
-// than these.
+// Threads that wait for a chunk may encode one of those given now; there may be many more threads
+// than chunks.
 void wake_callers() {
   if (pool.waiting_on.load(std::memory_order_acquire) != 0) {
     futex_bump(pool.made, static_cast<int>(kDesks));
   }
 }
 
-// A turn of chunks that the team encodes: those of packer->order whose turn has come, by the
-// numbers that they have there.
+// A turn of chunks that the team encodes: those of packer->order whose turn has come, by their
+// numbers there.
 class SharedTurn {
  public:
   explicit SharedTurn(std::size_t count) : count_(count) {}
@@ -221,7 +222,7 @@ class SharedTurn {
   bool pack_one(std::size_t number) {
     const Given& given = given_at(number);
     if (Desk* desk = given.shared ? team_.wait_for(number) : nullptr) {
-      // The time of the block is that of whoever encoded it.
+      // The time of the block is that of the thread that encoded it.
       const std::uint64_t begun = monotonic_raw_ns() - team_.encoding_ns(number);
       const bool ok = pack_place(*given.place, *desk, given.retired, begun);
       team_.put_away(number);

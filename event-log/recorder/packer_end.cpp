@@ -1,5 +1,5 @@
-// The last word of a log: all that can be packed, and a page that says it is all; and the page of a
-// drained log in between.
+// The end of a log: packs everything possible and writes a final page. Also the page of a drained
+// log in between.
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ namespace {
 
 ProcessPage* copied_page() { return reinterpret_cast<ProcessPage*>(packer->page); }
 
-// What changed since the page was copied and lies in the file, though the copy does not say it yet.
+// Updates in the copies what was written to the file after the page was copied.
 void update_copies() {
   const ProcessPage* page = packer->file.page;
   copied_page()->allocated_bytes = packer->blocks.end();
@@ -34,7 +34,7 @@ void update_copies() {
   }
 }
 
-// With whole words: other threads may count there meanwhile.
+// In whole words: other threads may count there meanwhile.
 void copy_words(const unsigned char* from, unsigned char* to, std::size_t bytes) {
   const auto* in = reinterpret_cast<const std::uint64_t*>(from);
   auto* out = reinterpret_cast<std::uint64_t*>(to);
@@ -47,7 +47,7 @@ bool write_part(const Part& part) {
   return note_write(write_at(packer->file.fd, part.copy, part.bytes, part.at) == part.bytes);
 }
 
-// The page last: it speaks of the tables.
+// The page comes last: it refers to the tables.
 bool write_copies() {
   update_copies();
   for (std::size_t i = packer->part_count; i-- > 0;) {
@@ -58,7 +58,7 @@ bool write_copies() {
   return true;
 }
 
-// Counts what is in no file as lost, in the copies. Nothing is given back: a thread may still hold
+// In the copies, counts records that are in no file as lost. Frees nothing: a thread may still hold
 // it.
 void count_losses(DropCause cause) {
   const std::size_t count = chunks_in_order(Chunks::all);
@@ -74,7 +74,7 @@ void count_losses(DropCause cause) {
   }
 }
 
-// The same of what is in a file that nobody can find any more, but who has it open.
+// The same for records in a file that was removed and is only still open.
 void count_written_as_lost(DropCause cause) {
   packer->blocks.visit_all([&](const BlockHeader& block) {
     if (LaneInfo* lane = copied_lane(block.lane)) {
@@ -110,7 +110,7 @@ bool pack_all() {
 
 namespace {
 
-// Gives the room of chunks that no thread has back to the file system.
+// Returns the room of chunks that no thread holds to the file system.
 void release_ready_chunks() {
   const std::uint32_t used = pool.places_used.load(std::memory_order_acquire);
   for (std::uint32_t i = 0; i < used; ++i) {
@@ -139,9 +139,9 @@ bool pack_all_in_reserve() {
   }
 }
 
-// Takes the page and the tables away from the file, and reads what they were. Where reading is
-// refused, what threads count in now serves: it differs by what they counted in these moments.
-// False, with errno set: the page, which is the last, is still the file's.
+// Detaches the page and the tables from the file, and reads their last content there. If reading is
+// refused, the live memory serves: it differs only by counts of these moments. False, with errno
+// set: the page, which comes last, is still attached.
 bool freeze_parts() {
   for (std::size_t i = packer->part_count; i-- > 0;) {
     const Part& part = packer->parts[i];
@@ -155,15 +155,15 @@ bool freeze_parts() {
   return true;
 }
 
-// Where the page cannot be taken away from its file: by stores into it. Threads that are still
-// within a call may count there.
+// If the page cannot be detached from its file, stores close the log. Threads still inside a call
+// may count there.
 void close_in_place() {
   note_write(false);
-  pack_all();  // what it cannot write stays in the file of chunks
+  pack_all();  // the rest stays in the file of chunks
   __atomic_store_n(&packer->file.page->closed, std::uint8_t{1}, __ATOMIC_RELEASE);
 }
 
-// Of a mapped log. What cannot be packed stays in the file of chunks.
+// Chunks that cannot be packed stay in their file.
 void close_mapped_log() {
   const OutputLog& file = packer->file;
   if (!freeze_parts()) {
@@ -182,8 +182,8 @@ void close_mapped_log() {
   release_output_log(file);
 }
 
-// The last page, with what could not be written counted. A file system that copies on write may
-// have no room even for that: then the counters go elsewhere, and the log stays open.
+// The last page, which counts what could not be written. A file system that copies on write may not
+// even have room for this page: then the counters go elsewhere, and the log stays open.
 void close_drained_log() {
   copy_parts();
   ProcessPage* page = copied_page();
@@ -220,7 +220,8 @@ void copy_parts() {
   }
 }
 
-// The clock alone is nothing new. A sign of life alone is one word: all ranks of a job may wait.
+// A changed clock alone is not worth a write. If only the sign of life changed, one word is
+// written: all ranks of a job may be waiting.
 void write_changed_parts() {
   auto* last = reinterpret_cast<ProcessPage*>(packer->written);
   const ProcessPage* page = copied_page();
@@ -242,7 +243,7 @@ void write_changed_parts() {
     page_is_written |= i == 0;
   }
   if (lives && !page_is_written) {
-    // One that fails loses no record.
+    // If it fails, no record is lost.
     write_at(packer->file.fd, &page->heartbeat_realtime_ns, sizeof page->heartbeat_realtime_ns,
              offsetof(ProcessPage, heartbeat_realtime_ns));
   }

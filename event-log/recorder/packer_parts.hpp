@@ -1,4 +1,4 @@
-// What packing chunks (packer.cpp, packer_chunks.cpp) and ending the log (packer_end.cpp) share.
+// Shared by packing chunks (packer.cpp, packer_chunks.cpp) and ending the log (packer_end.cpp).
 // Private to them.
 #pragma once
 
@@ -19,8 +19,8 @@ namespace uctrace::log {
 // A part of the log that is written as it changes: the page, or a table of lanes.
 struct Part {
   unsigned char* live;     // where threads count
-  unsigned char* copy;     // as it goes to the file
-  unsigned char* written;  // as it is there, of a drained log
+  unsigned char* copy;     // to be written to the file
+  unsigned char* written;  // what the file has, for a drained log
   std::size_t bytes;
   std::uint64_t at;  // in the file
   std::size_t lanes_offset;
@@ -28,7 +28,8 @@ struct Part {
 
 struct Packer {
   static constexpr std::uint32_t kRunning = 0, kStopAsked = 1, kStopped = 2;
-  static constexpr std::uint32_t kLeft = 3;  // its thread, which could not wait; the log stays open
+  static constexpr std::uint32_t kLeft = 3;  // its thread left, because it could not wait; the log
+                                             // stays open
 
   OutputLog file;
   bool threaded;
@@ -38,12 +39,12 @@ struct Packer {
   std::atomic<std::uint32_t> state;     // futex
   std::atomic<std::uint64_t> progress;  // moves on with every write that succeeded
   std::atomic<std::uint64_t>
-      write_begun;                   // when the storage call that goes on began; 0 = none does
-  std::atomic<std::uint32_t> lives;  // of its own thread: 0 once that is gone
-  std::atomic<bool> busy;            // where there is no helper: a thread packs
+      write_begun;                   // when the current storage call began; 0 = there is none
+  std::atomic<std::uint32_t> lives;  // id of its own thread: 0 once that is gone
+  std::atomic<bool> busy;            // without a helper: a thread packs
   std::atomic<std::size_t> ready_target;
   std::uint64_t seen_retirements;  // the helper's
-  std::uint64_t last_turn;         // of those that write all
+  std::uint64_t last_turn;         // of the last turn that wrote everything
   std::uint64_t turn_interval_ns;
   BlockFile blocks;
   Desk desk;
@@ -62,39 +63,38 @@ struct Packer {
 };
 extern Packer* packer;
 
-// Keeps whether a write to the file went well, with errno if not. Returns it.
+// Notes whether a write to the file succeeded, with errno if not. Returns `ok`.
 bool note_write(bool ok);
 
-// Which chunks: those that threads have left, and of those that threads have none, the ones of
+// Which chunks: those that threads have left; and of those that threads hold, none, the ones with
 // definitions, or all.
 enum class Chunks { retired, retired_and_definitions, all };
-// Into packer->order: definitions first, each stream in the order in which its chunks retired.
-// Returns how many.
+// Fills packer->order: definitions first, each stream in the order in which its chunks retired.
+// Returns their number.
 std::size_t chunks_in_order(Chunks which);
 // False: the file takes no more now.
 bool pack_chunks(Chunks which);
 bool write_block(const BlockHeader& block);
 std::uint32_t first_unpacked(const Place& place);
-// A record was begun behind the packed ones, and is not published (yet).
+// Whether a record was begun after the packed ones and is not published (yet).
 bool is_unfinished(const Place& place);
 
 // Whether threads may soon need more lanes than there are, and there can be more.
 bool wants_lanes();
-// Adds a table of lanes to the log, if so. In vain: pool.lanes says why.
+// If so, adds a table of lanes to the log. If that fails, pool.lanes says why.
 void add_lane_table();
 
 // --- packer_end.cpp ------------------------------------------------------------------------------
 
-// The page and the tables as they are now become the copies.
+// Copies the present page and tables.
 void copy_parts();
-// Writes the copies that say anything new: a rank that waits must not write to a shared file
-// system.
+// Writes the copies that changed: a waiting rank must not write to a shared file system.
 void write_changed_parts();
-// In the copies. nullptr: there is no such lane.
+// The lane in the copies. nullptr: there is no such lane.
 LaneInfo* copied_lane(std::size_t index);
-// Packs everything, and says where a thread was within a record. False: the file takes no more.
+// Packs everything, and counts threads that were inside a record. False: the file takes no more.
 bool pack_all();
-// Packs all, or counts what cannot be packed, and says that this is the end.
+// Packs everything, counts what cannot be packed, and marks the end.
 void close_log();
 
 }  // namespace uctrace::log

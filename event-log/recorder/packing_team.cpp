@@ -14,9 +14,9 @@ namespace uctrace::log {
 namespace {
 
 constexpr long kRestNs = 60'000'000'000;
-constexpr long kWaitNs = 1'000'000;  // then who waits looks whether that thread is gone
-// A thread of the program encodes a chunk in some 30 us, if it has a core; if it has none, doing
-// its work again costs no more than waiting, and all who want a chunk wait as well.
+constexpr long kWaitNs = 1'000'000;  // then the waiting thread checks whether that thread is gone
+// A thread of the program encodes a chunk in some 30 us if it has a core. If it has none, redoing
+// its work costs no more than waiting, and all threads that want a chunk wait as well.
 constexpr std::uint64_t kCallerNs = 2'000'000;
 
 }  // namespace
@@ -74,8 +74,8 @@ bool PackingTeam::is_gone(std::uint32_t worker) const {
   return lives_[worker - kPacker - 1].load(std::memory_order_acquire) == 0;
 }
 
-// What a thread had that is gone, as a sandbox may do it amid its work, is given once more. Whether
-// a thread of the program is gone cannot be told.
+// If the thread is gone, because a sandbox killed it in the middle of its work, its chunk is given
+// out once more. For a thread of the program this cannot be known.
 bool PackingTeam::wait_while_taken(Place& place, std::uint64_t since_ns) {
   std::uint32_t state = place.state.load(std::memory_order_acquire);
   if (state <= kPacker) {
@@ -142,8 +142,8 @@ void PackingTeam::take_back() {
 
 // --- threads -------------------------------------------------------------------------------------
 
-// Until it is dismissed. False: a sandbox lets nobody wait. Who is dismissed is so before the words
-// move on: so they are read first.
+// Waits until dismissed. False: a sandbox forbids waiting. The dismissal is stored before the futex
+// words change: so the words are read first.
 bool PackingTeam::serve(std::uint32_t worker) {
   const std::uint32_t index = worker - kPacker - 1;
   for (;;) {
@@ -188,12 +188,12 @@ bool PackingTeam::hire(std::uint32_t threads) {
   const std::uint32_t active = std::min(threads, started_);
   if (active_.load(std::memory_order_relaxed) != active) {
     futex_set(active_, active);
-    futex_bump(offers_);  // who waits there may have to rest
+    futex_bump(offers_);  // threads waiting there may have to rest
   }
   return active != 0;
 }
 
-// 1 is one whose number could not be had: the program's, for all that is known.
+// 1: its thread id is not known; it counts as a thread of the program.
 std::uint32_t PackingTeam::threads() const {
   return static_cast<std::uint32_t>(
       std::count_if(lives_, lives_ + kMostHelpers, [](const std::atomic<std::uint32_t>& lives) {

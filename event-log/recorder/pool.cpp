@@ -38,7 +38,7 @@ void wake_if_short() {
 }  // namespace
 
 ChunkHeader* take_chunk() {
-  // What a thread that comes late with its log makes ready is nobody's.
+  // Chunks from a thread that is too late with its log belong to nobody.
   if (pool.ready_chunks.load(std::memory_order_relaxed) == 0 || !pool.keeps_records) {
     wake_if_short();
     return nullptr;
@@ -60,8 +60,8 @@ ChunkHeader* take_chunk() {
 
 namespace {
 
-// Of a helper that does not look any more nothing is to be expected, whatever it last said of what
-// is missing; while it, or the packer, waits for the file system, it is that which is slow.
+// If the helper no longer polls, expect nothing from it, whatever cause it gave last. While it or
+// the packer waits for the file system, the file system is the cause.
 DropCause cause_now(DropCause shortage) {
   const bool waits_for_helper = pool.has_helper && (shortage == DropCause::helper_late ||
                                                     shortage == DropCause::packing_slow ||
@@ -80,7 +80,7 @@ DropCause cause_now(DropCause shortage) {
              : shortage;
 }
 
-// Not of a helper that ended, as a sandbox may do it. One that is only slow still makes some.
+// False if the helper has ended, killed by a sandbox. A helper that is only slow still makes some.
 bool will_end(const Shortage& shortage) {
   return pool.has_helper &&
          shortage.cause.load(std::memory_order_relaxed) == DropCause::helper_late &&
@@ -92,8 +92,8 @@ bool will_end(const Shortage& shortage) {
 
 namespace {
 
-// CPU time of the helper so far; 0 where that cannot be told. The id of the clock is the kernel's:
-// that of a thread (4), as the scheduler counts (2).
+// CPU time of the helper so far; 0 if not known. The clock id follows the kernel's scheme: of a
+// thread (4), as the scheduler counts (2).
 std::uint64_t cpu_ns_of_helper() {
   const auto tid = static_cast<clockid_t>(pool.helper_lives.load(std::memory_order_relaxed));
   timespec time{};
@@ -104,11 +104,11 @@ std::uint64_t cpu_ns_of_helper() {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// Until the helper made something since `made` was `seen`; `waiting` counts this thread meanwhile.
-// False: a sandbox does not let it wait.
+// Waits until `made` differs from `seen`; meanwhile `waiting` counts this thread. False: a sandbox
+// forbids waiting.
 bool wait_for_more(std::atomic<std::uint32_t>& waiting, std::uint32_t seen, std::uint64_t most_ns) {
   if (waiting.fetch_add(1, std::memory_order_acq_rel) == 0) {
-    wake_helper();  // while any thread waits it looks soon
+    wake_helper();  // while any thread waits it polls often
   }
   const bool waited = futex_wait(pool.made, seen, static_cast<long>(most_ns));
   waiting.fetch_sub(1, std::memory_order_acq_rel);
@@ -139,8 +139,8 @@ bool FirstWait::wait(std::uint32_t seen) {
   return waited;
 }
 
-// A helper that has a core now and then gets on, however slowly; one that the file system holds up
-// does not, nor one whose packer it holds up.
+// A helper that sometimes gets a core makes progress, however slowly. It makes none if the file
+// system blocks it or its packer.
 bool FirstWait::gets_on(std::uint64_t now) {
   const std::uint64_t before = helper_ns_;
   helper_ns_ = cpu_ns_of_helper();
@@ -169,9 +169,9 @@ ChunkHeader* wait_for_chunk() {
 
 namespace {
 
-// For how long to wait for a chunk while none becomes free; 0: for what does not come back, as room
-// on a disk, not at all. Where none waits to be packed and there can be no more, threads have them
-// all, or the helper has not looked since: that is seen soon.
+// How long to wait for a chunk while none becomes free. 0: never wait for things that do not come
+// back, such as disk space. If no chunk waits to be packed and there can be no more, threads hold
+// them all, or the helper has not polled since; that shows soon.
 std::uint64_t patience_ns() {
   if (pool.helper_lives.load(std::memory_order_relaxed) == 0 || packer_is_gone()) {
     return 0;
@@ -210,7 +210,7 @@ ChunkHeader* wait_for_free_chunk() {
     const std::uint64_t free_now = pool.recycled.load(std::memory_order_relaxed);
     moved = free_now != recycled ? now : moved;
     recycled = free_now;
-    // Once one thread waited in vain none does again before there is a chunk.
+    // After one thread has waited in vain, no other waits until there is a chunk.
     if (chunk != nullptr || pool.chunks.waited_in_vain.load(std::memory_order_relaxed)) {
       break;
     }
@@ -263,8 +263,8 @@ Slot* take_slab() {
 
 namespace {
 
-// Slots are made by the helper alone, whatever the file system does to the packer. Once one thread
-// waited in vain none does again before there are some.
+// Only the helper makes slots, even if the file system blocks the packer. After one thread has
+// waited in vain, no other waits until there are some.
 bool slabs_will_come() {
   return pool.slabs.cause.load(std::memory_order_relaxed) == DropCause::helper_late &&
          pool.stop.load(std::memory_order_relaxed) == 0 &&

@@ -1,4 +1,4 @@
-// What the log says of the process: definitions that hold for all of it, and its page.
+// What the log says about the process: its definitions and its page.
 #include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ void fault(Layer layer, FaultCode code, std::int32_t value, const char* detail) 
 
 namespace {
 
-// Layers that are off for a library that was left alone, and not for good.
+// Layers that are off because one library was left alone, but not for good.
 constinit std::atomic<bool> left[kLayers]{};
 
 bool is_final(Layer layer, LayerState state) {

@@ -32,7 +32,7 @@ std::size_t read_file(const char* path, char* out, std::size_t size) {
   return strlen(out);
 }
 
-// A field of /proc/self/stat, counted from 1, behind the command name (field 2), which may hold
+// A field of /proc/self/stat, counted from 1, after the command name (field 2), which may contain
 // spaces and parentheses. nullptr: it cannot be read.
 struct ProcessState {
   char text[1024];
@@ -58,7 +58,7 @@ std::uint64_t namespace_inode(const char* link) {
   return stat(link, &st) == 0 ? st.st_ino : 0;
 }
 
-// Rank and size as launchers give them to what they start, the nearest launcher first.
+// Rank and size from the launchers' variables, the nearest launcher first.
 void write_launch_place(ProcessPage& page) {
   struct Names {
     const char *rank, *size;
@@ -99,7 +99,8 @@ std::uint32_t threads_after_main() {
   }
   const char* threads = state.field(20);
   const unsigned long count = threads == nullptr ? 0 : strtoul(threads, nullptr, 10);
-  return count == 0 ? 0 : static_cast<std::uint32_t>(count - 1);  // it is one of them still
+  return count == 0 ? 0 : static_cast<std::uint32_t>(count - 1);  // the main thread still counts as
+                                                                  // one
 }
 
 void fill_clock_name(ProcessPage& page) {
@@ -161,8 +162,8 @@ Clock choose_clock() {
   return Clock::monotonic_raw;
 }
 
-// The tick is read between two reads of the reference clock; of several tries the tightest wins, so
-// that a preemption in between does not bend the time axis.
+// The tick is read between two reads of the reference clock; the tightest of several tries wins, so
+// a preemption in between does not distort the time axis.
 Anchor take_anchor() {
   Anchor best{};
   std::uint64_t tightest = UINT64_MAX;

@@ -1,6 +1,6 @@
-// The settings that a process starts with: variables, files of parameters, limits. Asked once, by
-// the thread that makes the log, and written as texts (docs/log-format.md). What cannot be read is
-// left out.
+// The settings that a process starts with: variables, files of parameters, limits. Read once, by
+// the thread that makes the log, and written as texts (docs/log-format.md). Settings that cannot be
+// read are left out.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@ namespace uctrace::log {
 
 namespace {
 
-// A file line by line, with little stack: the program's own thread asks, wherever it is.
+// Reads a file line by line with little stack: the program's own thread may do this anywhere.
 class Lines {
  public:
-  // Not a pipe that nobody writes to.
+  // O_NONBLOCK: it may be a pipe that nobody writes to.
   explicit Lines(const char* path) : fd_(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
   ~Lines() {
     if (fd_ >= 0) close(fd_);
@@ -28,7 +28,8 @@ class Lines {
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
 
-  // The next line without blanks around it, of a very long one the beginning; false: there is none.
+  // The next line without surrounding blanks, of a very long one the beginning; false: there is
+  // none.
   bool next(std::string_view& line) {
     memmove(text_, text_ + used_, length_ - used_);
     length_ -= used_;
@@ -93,8 +94,8 @@ void define_environment() {
   }
 }
 
-// Lines "name = value"; `prefix` makes the name that of the variable which would mean the same.
-// The first file that has a name counts, as for Open MPI: the caller goes from the nearest on.
+// Lines "name = value"; `prefix` turns the name into that of the equivalent variable. The first
+// file that has a name counts, as in Open MPI: call it for the nearest file first.
 void define_file_of(SettingFrom from, const char* path, const char* prefix) {
   Lines file(path);
   for (std::string_view line; file.next(line);) {
@@ -108,7 +109,7 @@ void define_file_of(SettingFrom from, const char* path, const char* prefix) {
   }
 }
 
-// `folder` is a variable's value; nullptr where it is not set.
+// `folder` is a variable's value; nullptr if it is not set.
 void define_file_in(SettingFrom from, const char* folder, const char* file, const char* prefix) {
   char path[1024];
   if (folder == nullptr) return;
@@ -116,7 +117,8 @@ void define_file_in(SettingFrom from, const char* folder, const char* file, cons
   if (n > 0 && static_cast<std::size_t>(n) < sizeof path) define_file_of(from, path, prefix);
 }
 
-// Where these look by themselves. Not looked at: files that another file or variable names.
+// The places that these libraries search by default. Files named by another file or variable are
+// not read.
 void define_files() {
   const char* const home = getenv("HOME");
   const char* const root = getenv("OPAL_PREFIX");
@@ -134,8 +136,8 @@ void define_files() {
   define_file_of(SettingFrom::ucx_file, "/etc/ucx/ucx.conf", "");
 }
 
-// The least that the control groups around the process allow: "0::/path" of version 2,
-// "4:cpu,memory:/path" of version 1. A container may show its own group as the root.
+// The smallest limit of the control groups around the process: "0::/path" in version 2,
+// "4:cpu,memory:/path" in version 1. A container may show its own group as the root.
 std::uint64_t least_of_groups(std::string_view path, const char* root, const char* file) {
   std::uint64_t least = UINT64_MAX;
   for (bool more = true; more;) {
@@ -170,7 +172,8 @@ void define_bytes(const char* name, std::uint64_t bytes, std::uint64_t unlimited
 }
 
 void define_memory_of_groups() {
-  constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 60;  // version 1 says some pages less
+  constexpr std::uint64_t kUnlimited = std::uint64_t{1} << 60;  // version 1 reports a few pages
+                                                                // less
   Lines groups("/proc/self/cgroup");
   std::uint64_t least = UINT64_MAX;
   bool found = false;

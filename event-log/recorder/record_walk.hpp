@@ -1,5 +1,5 @@
-// Walking the published records of a chunk where it lies, by the process that writes it. Private to
-// event-log/; the reader, which trusts nothing, has a walk of its own.
+// Walks the published records of a chunk in place, in the process that writes it. Private to
+// event-log/; the reader, which trusts nothing, has its own walk.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace uctrace::log {
 
-// Calls visit(record) for each record that begins `from` bytes into `chunk` or later, until one
-// that is not published, or that it returns false of. Returns where that one begins.
+// Calls visit(record) for each record at offset `from` of `chunk` or later, until one is not
+// published or its visit returns false. Returns the offset of that one.
 template <typename Visit>
 std::uint32_t walk_records(const ChunkHeader* chunk, std::uint32_t from, Visit visit) {
   const auto* base = reinterpret_cast<const unsigned char*>(chunk);
@@ -27,8 +27,8 @@ std::uint32_t walk_records(const ChunkHeader* chunk, std::uint32_t from, Visit v
   return at;
 }
 
-// Records that were made and then lost: moves them from the count of recorded events to those of
-// dropped records. `lane` is a copy that nobody else counts in.
+// For records that were made and then lost: moves them from the recorded to the dropped counts.
+// `lane` is a copy that nobody else counts in.
 inline void count_lost(LaneInfo& lane, DropKind kind, std::uint64_t records, DropCause cause) {
   LaneCounters& counters = lane.counters;
   if (kind != DropKind::definition) {

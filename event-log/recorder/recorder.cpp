@@ -25,12 +25,12 @@ namespace uctrace::log {
 
 namespace {
 
-// What a fork child must not inherit; in a page that the kernel wipes there.
+// State that a fork child must not inherit, in a page that the kernel clears there.
 struct WipedPage {
   detail::Armed armed;     // generation 0 = not recording
   std::uint32_t starting;  // 1 while a thread runs start()
   std::uint32_t failed;    // 1 after start() failed: not tried again in this process
-  std::uint32_t ended;     // 1 once the process's destructors have come to ours
+  std::uint32_t ended;     // 1 once the process has run our destructor
   std::uint32_t closed;    // 1 once a thread closes the log
   std::uint32_t loaded;    // 1 in the process that loaded this library
 };
@@ -41,7 +41,7 @@ constinit std::uint32_t last_generation = 0;  // inherited on purpose: a child's
 
 constexpr std::uint64_t kStartWaitNs = 2'000'000'000;
 
-constexpr std::uint64_t kNoRoom = std::uint64_t{1} << 63;  // a position beyond every chunk
+constexpr std::uint64_t kNoRoom = std::uint64_t{1} << 63;  // a position beyond any chunk
 
 std::size_t index_of(Stream stream) { return static_cast<std::size_t>(stream) - 1; }
 
@@ -89,16 +89,16 @@ void close_log(std::uint64_t end_begun_ns) {
   if (__atomic_load_n(&page->exit, __ATOMIC_RELAXED) == ExitKind::running) {
     __atomic_store_n(&page->exit, ExitKind::exited, __ATOMIC_RELAXED);
   }
-  // A thread that is amid a call now may have counted it, and not recorded it, or the other way
-  // round.
+  // A thread inside a call may now have counted it and not recorded it, or the opposite.
   __atomic_store_n(&page->threads_at_end, count_other_threads(), __ATOMIC_RELAXED);
-  // What came from here on would be counted and never written.
+  // Later events would be counted and never written.
   __atomic_store_n(&detail::armed.load()->generation, 0, __ATOMIC_RELEASE);
   stop_pool(end_begun_ns);
 }
 
-// The log may begin on another thread right now: that sees the end, or is seen here. The thread
-// that ends may also be the one that begins, in a signal handler: so for a bounded time.
+// The log may be beginning on another thread right now: either that thread sees the end, or this
+// one sees the beginning. The ending thread may itself be the beginning one, in a signal handler:
+// so the wait is bounded.
 void wait_for_start(std::uint64_t end_begun_ns) {
   const std::uint64_t give_up = end_begun_ns + kStartWaitNs;
   const WipedPage* page = wiped.load(std::memory_order_acquire);
@@ -117,14 +117,14 @@ __attribute__((destructor)) void finish() {
   }
 }
 
-// quick_exit() runs no destructors. What is registered first is called last, so that what the
-// program does in handlers of its own is recorded; but for those of constructors of libraries that
-// it is linked with, which run before this one.
+// quick_exit() runs no destructors. The first registered handler runs last, so calls in the
+// program's own handlers are recorded. Not those of handlers registered by constructors of linked
+// libraries, which run before this one.
 __attribute__((constructor)) void watch_quick_exit() { at_quick_exit(finish); }
 
-// Tells that a thread ends, so that its lane is lent again at once. Only a key whose values lie in
-// the thread itself: glibc allocates for the others, and the first record of a thread may be made
-// in a signal handler. Threads that it does not see are found by the helper.
+// Notices the end of a thread, so its lane can be lent again at once. Needs a key whose values are
+// in the thread itself: for others glibc allocates, and the first record of a thread may be made in
+// a signal handler. The helper finds threads that this misses.
 constexpr pthread_key_t kKeysInThread = 32;
 constinit pthread_key_t end_of_thread_key = kKeysInThread;
 
@@ -133,7 +133,7 @@ void on_end_of_thread(void* lane) {
   if (mine.lane != lane || mine.generation != detail::generation()) {
     return;  // of the process from which this one was forked
   }
-  mine = {};  // who records even later takes a lane anew
+  mine = {};  // later records of the thread take a new lane
   give_back_lane(static_cast<Lane*>(lane));
 }
 
@@ -169,7 +169,7 @@ Lane* attach() {
   Lane* lane = again ? claim_ready_lane() : claim_lane();
   mine = {lane, generation, generation, there};
   if (lane == nullptr && lane_shortage() != DropCause::no_lane) {
-    mine.generation = 0;  // it asks again once there are more
+    mine.generation = 0;  // the thread asks again once there are more
   }
   if (lane != nullptr) {
     // The only system calls of a thread's recording life: the helper finds dead threads by their
@@ -191,7 +191,7 @@ Lane* attach() {
 
 namespace {
 
-// Why counters that are wanted are in no file.
+// Why wanted counters are in no file.
 void say_counting() {
   if (counts() && counter_file_error() != 0) {
     fault(Layer::ucp, FaultCode::counters_not_kept, counter_file_error(),
@@ -208,7 +208,7 @@ bool is_fork_child() {
   return page != &before_start && page->loaded == 0;
 }
 
-// Either page: the log may have begun on another thread meanwhile.
+// Check both pages: the log may have begun on another thread meanwhile.
 bool has_ended() {
   const WipedPage* page = wiped.load(std::memory_order_acquire);
   return __atomic_load_n(&before_start.ended, __ATOMIC_SEQ_CST) != 0 ||
@@ -264,10 +264,10 @@ bool start() {
 
 namespace {
 
-// A signal handler went on to another chunk after the place `at` was taken and before it was
-// compared. The chunk is the thread's still, and a hole in it would hide what the handler wrote
-// behind. Places at its head are none: where chunks are neighbours, one that lies behind the end
-// of its own chunk looks like them.
+// A signal handler switched to another chunk after the place `at` was taken and before it was
+// compared. The thread still owns the chunk, and a hole would hide the handler's records after it.
+// Places inside the header do not count: if chunks are adjacent, a place past the end of one chunk
+// looks like that.
 bool is_in(const ChunkHeader* chunk, std::uint64_t at, std::size_t bytes) {
   constexpr std::uint64_t kHead = 4096;
   const auto start = reinterpret_cast<std::uint64_t>(chunk);
@@ -287,7 +287,7 @@ void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes
   if (chunk == nullptr) {
     drop(kind, switching ? DropCause::in_switch : chunk_shortage());
     if (!switching) {
-      cursors[s].position = kNoRoom;  // else it would run on into memory that is not the chunk's
+      cursors[s].position = kNoRoom;  // or it would run on into memory outside the chunk
     }
     return nullptr;
   }
@@ -298,8 +298,8 @@ void* Lane::reserve_in_new_chunk(Stream stream, DropKind kind, std::size_t bytes
   return take_bytes(stream, kind, bytes);
 }
 
-// Of its first chunk a lane may wait for the helper, once: a thread that begins to record among
-// many others would lose what it begins with.
+// A lane may wait once for the helper, for its first chunk: otherwise a thread that starts to
+// record among many others would lose its first records.
 ChunkHeader* Lane::next_chunk(Stream stream) {
   ChunkHeader* chunk = take_chunk();
   const auto bit = static_cast<std::uint8_t>(1u << index_of(stream));
@@ -323,9 +323,9 @@ void Lane::take_first_chunk() {
   }
 }
 
-// A signal handler that finds no room while `switching` drops its record. All that takes long is
-// done before the old room is given up or after the new one is there: the first touch of a page,
-// and the lines that the helper writes.
+// A signal handler that finds no room while `switching` drops its record. Slow steps come before
+// the old room is given up or after the new one is set: the first touch of a page, and cache lines
+// that the helper writes.
 void Lane::go_on_in(ChunkHeader* chunk, Stream stream) {
   const std::size_t s = index_of(stream);
   __atomic_fetch_or(&waited, static_cast<std::uint8_t>(1u << s), __ATOMIC_RELAXED);
@@ -340,7 +340,7 @@ void Lane::go_on_in(ChunkHeader* chunk, Stream stream) {
   ChunkHeader* const left_before = previous_chunk[s];
   previous_chunk[s] = current_chunk[s];
   current_chunk[s] = chunk;
-  // In this order: no mixture of the old and the new may look like room.
+  // The order matters: no mixture of old and new values may look like room.
   cursors[s].position = kNoRoom;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   cursors[s].end = end;
@@ -348,7 +348,7 @@ void Lane::go_on_in(ChunkHeader* chunk, Stream stream) {
   cursors[s].position = start + sizeof(ChunkHeader);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (left_before != nullptr) {
-    retire_chunk(left_before);  // nobody can still be writing there
+    retire_chunk(left_before);  // nobody can be writing there any more
   }
   std::atomic_signal_fence(std::memory_order_seq_cst);
   switching = false;

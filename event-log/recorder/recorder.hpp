@@ -1,11 +1,10 @@
 // The writing side of an event log, linked into the preload library.
 //
-// Laws (docs/internals.md): nothing here that runs per record allocates, locks, makes a system
-// call, formats or throws. A helper thread keeps the next chunks and slots ready; on a miss the
-// record is dropped and counted, with its cause. The first record of a thread may wait for the
-// helper, for a bounded time. Everything is safe to call on any thread and, but for the slots,
-// in a signal handler; it does nothing before start() and in a fork child that has not started its
-// own log.
+// Laws (docs/internals.md): code that runs per record never allocates, locks, makes a system call,
+// formats or throws. A helper thread keeps the next chunks and slots ready; on a miss the record is
+// dropped and counted, with its cause. The first record of a thread may wait for the helper, for a
+// bounded time. Everything is safe on any thread and, except for the slots, in a signal handler.
+// Before start(), and in a fork child without its own log, it does nothing.
 //
 // Use:   if (Lane* lane = log::lane()) {
 //          if (auto* r = lane->reserve<UctCompletion>(DropKind::uct)) { fill; publish(r, head); }
@@ -25,7 +24,7 @@
 #include "event-log/recorder/recording.hpp"
 #include "event-log/recorder/ticks.hpp"
 
-// What every operation pays is inlined into its hook or wrapper, where much of it is constant.
+// The path of every operation is inlined into its hook or wrapper, where much of it is constant.
 #define UCTRACE_HOT [[gnu::always_inline]]
 
 namespace uctrace::log {
@@ -36,8 +35,8 @@ struct Cursor {
   std::uint64_t end;
 };
 
-// A 64-byte cell that outlives the call which took it: a completion or a pending request. Slots
-// come from process-lifetime slabs; any thread may return them.
+// A 64-byte cell that outlives the call that took it: a completion or a pending request. Slots come
+// from process-lifetime slabs; any thread may return them.
 struct alignas(64) Slot {
   Slot* next;
   unsigned char payload[56];
@@ -47,18 +46,18 @@ static_assert(sizeof(Slot) == 64);
 // Free slots of a lane. A signal handler that finds the list `busy` takes the lane's other one.
 struct SlotList {
   Slot* first;
-  std::uint32_t count;  // of those that came back since the list was last filled
+  std::uint32_t count;  // returned since the list was last filled
   bool busy;
 };
 
-// A clock reading that what directly follows it may take for its own, instead of one more: while
-// nothing was recorded since, the thread has done next to nothing. docs/internals.md has the rules.
+// A clock reading that the directly following event may reuse instead of reading again: if nothing
+// was recorded since, the thread has done next to nothing. docs/internals.md has the rules.
 struct SharedTick {
   enum class Of : std::uint8_t {
     nothing,
-    blocking_call,     // of MPI, which posts one operation and may wait for it
-    nonblocking_call,  // which returns once it is posted
-    arrival,           // of a short message, whose handler runs
+    blocking_call,     // an MPI call that posts one operation and may wait for it
+    nonblocking_call,  // an MPI call that returns once it is posted
+    arrival,           // of a short message whose handler runs
   };
   std::uint64_t tick;
   std::uint64_t position;  // of the events' cursor at `tick`
@@ -66,13 +65,13 @@ struct SharedTick {
 };
 
 // Where a thread counts (counters.hpp). `rows` is changed before `capacity`, which only grows: a
-// signal handler in between stays inside.
+// signal handler in between stays within bounds.
 struct CountedRows {
   CounterRow* rows;
   std::uint32_t capacity;
   std::uint32_t used;
   CounterRow* next;      // a larger table that the helper made, nullptr = none yet
-  std::uint32_t wanted;  // of so many rows; 0 = nobody asked
+  std::uint32_t wanted;  // capacity requested; 0 = none
   std::uint32_t next_capacity;
 };
 
@@ -83,45 +82,48 @@ inline std::size_t counter_home(CounterKey key, std::uint32_t capacity) {
 }
 
 // The recording state of one thread. Threads borrow lanes; a dead thread's lane is lent again. Two
-// cache lines apart, for processors fetch them in pairs.
+// cache lines apart, because processors fetch lines in pairs.
 struct alignas(128) Lane {
   Cursor cursors[2];  // by Stream - 1
   LaneInfo* info;     // in the mapped log
   SharedTick shared_tick;
   std::uint64_t next_id[3];  // by IdKind; the lane is in the upper 16 bits
   ChunkHeader* current_chunk[2];
-  ChunkHeader* previous_chunk[2];  // retired one switch late, for a signal that cut a write short
+  ChunkHeader* previous_chunk[2];  // retired one switch late, because a signal may have interrupted
+                                   // a write
   SlotList slots[2];
   std::uint32_t sequence[2];
   std::uint16_t index;
   bool switching;
-  // Bits: 1 and 2, it had its first chunk of the stream, or waited for it; 4, its own first slots.
+  // Bits: 1 and 2, it got or waited for the first chunk of the stream; 4, it has its own first
+  // slots.
   std::uint8_t waited;
-  // The state of recording that this lane follows: recording, or 0 while it is off; and the newest
-  // that it has seen, 0 = none yet.
+  // The recording state that this lane follows, 0 while recording is off; and the newest that it
+  // has seen, 0 = none yet.
   std::uint64_t recording;
   std::uint64_t recording_seen;
   CountedRows counted;
 
   LiveCounters& counters() { return reinterpret_cast<LiveCounters&>(info->counters); }
 
-  // Events of this lane are not recorded now. Before its first one that is not known: false.
+  // Whether events of this lane are not recorded now. Before its first event this is not known:
+  // false.
   bool leaves_out() const { return recording == 0 && recording_seen != 0; }
 
-  // Takes the first chunk of a new lane. For where the thread is not inside of UCX yet: who waits
-  // for a chunk with the lock of a worker lets all other threads spin, and the helper gets no core.
+  // Takes the first chunk of a new lane. Call it before the thread enters UCX: waiting for a chunk
+  // while holding a worker's lock makes all other threads spin, and the helper gets no core.
   void take_first_chunk();
 
-  // What began at `tick` is the newest event that this thread knows of.
+  // An event that began at `tick` is the newest of this thread.
   void begin_shared_tick(SharedTick::Of of, std::uint64_t tick) {
     shared_tick.tick = tick;
     shared_tick.position = cursors[0].position;
     shared_tick.of = of;
   }
-  // What takes its time from the clock ends the sharing, also without a record yet.
+  // An event that reads the clock ends the sharing, even before it makes a record.
   void end_shared_tick() { shared_tick.of = SharedTick::Of::nothing; }
-  // What it is of, if it may still be shared. A signal handler may come in between: read once, then
-  // used.
+  // The kind of event, if the tick may still be shared. A signal handler may interrupt: so it is
+  // read once, then used.
   SharedTick::Of shared_tick_now(std::uint64_t& tick) const {
     tick = shared_tick.tick;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -144,13 +146,13 @@ struct alignas(128) Lane {
     return take_bytes(stream, kind, bytes);
   }
 
-  // The same of what is to be recorded in any case.
+  // The same for records that are needed in any case.
   void* take_bytes(Stream stream, DropKind kind, std::size_t bytes) {
     Cursor& cursor = cursors[static_cast<std::size_t>(stream) - 1];
-    LiveCounters& counters = this->counters();  // advance() lets nothing stay in a register
+    LiveCounters& counters = this->counters();  // advance() keeps nothing in registers
     const std::uint64_t at = advance(cursor.position, bytes);
-    // A signal handler may have gone on to another chunk since: then its end is before `at`, or
-    // farther from it than a chunk has room.
+    // A signal handler may have switched to another chunk since: then its end is before `at`, or
+    // farther away than a chunk's size.
     constexpr std::uint64_t kRoom = kMinChunkBytes - sizeof(ChunkHeader);
     const std::uint64_t left = cursor.end - at;
     if (left <= kRoom && bytes <= left) [[likely]] {
@@ -165,7 +167,7 @@ struct alignas(128) Lane {
     static_assert(std::is_trivially_copyable_v<Record> && sizeof(Record) % 8 == 0);
     return static_cast<Record*>(reserve_bytes(Stream::events, kind, sizeof(Record) + extra_bytes));
   }
-  // Handles are resolved at a tick, so that no later event may have an earlier one than this.
+  // Handles are resolved by tick, so no later event may have an earlier tick than this.
   template <typename Record>
   Record* define(std::size_t extra_bytes = 0, DropKind kind = DropKind::definition) {
     end_shared_tick();
@@ -178,11 +180,12 @@ struct alignas(128) Lane {
   ChunkHeader* next_chunk(Stream stream);
   void go_on_in(ChunkHeader* chunk, Stream stream);
   void drop(DropKind kind, DropCause cause);
-  // Recording was off at its last event and has not been switched since: nothing is to be followed.
+  // Recording was off at its last event and has not been switched since: there is nothing to
+  // follow.
   bool stays_off(std::uint64_t state) const {
     return (state & kRecordingOn) == 0 && recording_seen == state;
   }
-  // What is left out moves no position by which the end of a shared tick is told.
+  // Events that are left out do not move the position that ends a shared tick: so it is ended here.
   void leave_out(DropKind kind) {
     end_shared_tick();
     ++counters().outside_window[static_cast<std::size_t>(kind)];
@@ -192,8 +195,7 @@ struct alignas(128) Lane {
 
 enum class IdKind : std::uint8_t { uct_operation = 0, ucp_operation = 1, arrival = 2 };
 
-// Makes a reserved record readable. `words` is the size that was reserved; `a`, `b` as the structs
-// say.
+// Makes a reserved record readable. `words` is the reserved size; the structs explain `a` and `b`.
 inline void publish(void* record, RecordType type, std::size_t words, std::uint16_t a,
                     std::uint32_t b) {
   const std::uint64_t head =
@@ -209,8 +211,8 @@ inline constexpr std::size_t padded(std::size_t bytes) { return (bytes + 7) & ~s
 bool start();
 
 namespace detail {
-// In a page that the kernel wipes in a fork child: a child sees generation 0 and records nothing
-// until it started its own log.
+// In a page that the kernel clears in a fork child: a child sees generation 0 and records nothing
+// until it has started its own log.
 struct Armed {
   std::uint32_t generation;
 };
@@ -221,26 +223,26 @@ inline std::uint32_t generation() {
 struct ThreadLane {
   Lane* lane;
   std::uint32_t generation;
-  // A thread that got none: in which log, and how many lanes there were then.
+  // For a thread that got no lane: in which log, and how many lanes there were then.
   std::uint32_t asked_in, lanes_then;
 };
 extern thread_local constinit ThreadLane thread_lane __attribute__((tls_model("initial-exec")));
 Lane* attach();
 }  // namespace detail
 
-// Tells this process's log from that of the process it was forked from.
+// Distinguishes this process's log from its parent's.
 inline std::uint32_t log_number() { return detail::generation(); }
 
-// False: there can be no records in this process's log, only counters (pool.hpp).
+// False: this process's log has only counters, no records (pool.hpp).
 bool keeps_records();
 
 // Counts an event of a thread that got no lane although recording is on (more than kMaxLanes
 // threads).
 void count_without_lane(DropKind kind);
 
-// This thread's lane, or nullptr while recording is off, or where there is none left. Of a thread
-// that has none its generation says so, too: it is 0 as that of a process that does not record, or
-// the process's if there will be no more lanes. While there may be more it asks again each time.
+// This thread's lane; nullptr while recording is off, or if no lane is left. The generation of a
+// thread without a lane is 0, like that of a process that does not record, or the process's own if
+// there will be no more lanes. While there may be more, the thread asks again each time.
 inline Lane* lane() {
   const detail::ThreadLane& mine = detail::thread_lane;
   if (mine.generation == detail::generation()) [[likely]] {
@@ -253,8 +255,8 @@ inline Id new_id(Lane& lane, IdKind kind) {
   return advance(lane.next_id[static_cast<std::size_t>(kind)], 1) + 1;
 }
 
-// A slot for something asynchronous; nullptr if none is ready (the caller passes through untracked
-// and counts it). release_slot() may be called on any thread, with its lane if it has one.
+// A slot for something asynchronous; nullptr if none is ready (the caller then goes on untracked
+// and counts that). release_slot() may be called on any thread, with its lane if it has one.
 Slot* acquire_slot(Lane& lane);
 void release_slot(Slot* slot, Lane* lane);
 inline void release_slot(Slot* slot) { release_slot(slot, lane()); }
@@ -273,7 +275,7 @@ Slot* slot_of(Payload* payload) {
 // Facts about the process. All are slow-path calls; texts are copied (cut to a record's size).
 void define_text(TextKind kind, std::uint64_t id, const char* text, std::size_t length);
 void define_text_of(std::uint64_t tick, TextKind kind, std::uint64_t id, const char* text,
-                    std::size_t length);  // of what was so at `tick`
+                    std::size_t length);  // valid from `tick` on
 void fault(Layer layer, FaultCode code, std::int32_t value, const char* detail);
 void set_layer(Layer layer, LayerState state);
 LayerState layer_state(Layer layer);
@@ -282,12 +284,12 @@ void set_exit(ExitKind kind);
 void see_gpu_driver();
 void set_stacks(StackMode mode, Unwinder unwinder);
 
-// "DIR/HOST-BOOT" and what is added: the name of a file beside the log that all processes of this
-// node have in common. False: it is too long, or there is no folder. Reads the environment.
+// "DIR/HOST-BOOT" and the addition: the name of a file beside the log that all processes of this
+// node share. False: it is too long, or there is no folder. Reads the environment.
 bool name_of_node(char* out, std::size_t size, const char* added);
 
 // Has the helper start a thread for the task soon, with all signals blocked. One task at a time: a
-// later one takes the place of one that waits still. A store, on any thread.
+// later one replaces one that still waits. A store, on any thread.
 void run_beside(void* (*task)(void*));
 
 }  // namespace uctrace::log

@@ -1,27 +1,28 @@
-// What the files of the recorder tell each other: recorder.cpp, slots.cpp, process_facts.cpp.
+// The interface between the recorder's files: recorder.cpp, slots.cpp, process_facts.cpp.
 #pragma once
 
 #include "event-log/recorder/recorder.hpp"
 
 namespace uctrace::log {
 
-// Whether this process records; false in a fork child until it starts a log of its own.
+// Whether this process records; false in a fork child until it starts its own log.
 inline bool armed_now() { return detail::generation() != 0; }
 
 // Whether this process has closed its log: destructors of the program may run after ours, and its
-// other threads go on. What they do is not recorded, and no second log begins.
+// other threads go on. Their events are not recorded, and no second log begins.
 bool has_ended();
 
-// Whether another process loaded this library. Calls no system, as a sandbox may forbid it.
+// Whether another process loaded this library. Makes no system call, because a sandbox may forbid
+// it.
 bool is_fork_child();
 
-// Those that come with the lane of a thread (lanes.hpp), before it goes into UCX: it is the first
-// to touch their memory.
+// Gives a thread the first slots of its lane (lanes.hpp) before it enters UCX: it is the first to
+// touch their memory.
 void give_first_slots(Lane& lane);
-// A fork child has no right to what its parent's threads gave back.
+// A fork child must not use slots that its parent's threads returned.
 void forget_slots();
 
-// What the log says of the process when it begins. Reads /proc.
+// Writes the log's facts about the process at its beginning. Reads /proc.
 void define_process();
 // A part of it: its settings (process_settings.cpp).
 void define_settings();

@@ -25,7 +25,7 @@ std::uint64_t state_of(std::uint64_t number, SwitchCause cause, bool on) {
          static_cast<std::uint64_t>(on);
 }
 
-// What switches recording one way.
+// The conditions that switch recording in one direction.
 struct Conditions {
   RecordingCondition list[kMostConditions];
   std::size_t count;
@@ -41,7 +41,7 @@ constexpr Variable kVariables[] = {{"UCTRACE_STOP_ON", "--stop-on"},
 constinit Conditions conditions[2]{};  // by whether they switch it on
 constinit std::atomic<std::uint64_t> asked_tick{0};
 
-// Where only counters are kept, events are never switched on.
+// If only counters are kept, events are never switched on.
 bool on_demand() { return conditions[0].count + conditions[1].count != 0 || counts_only(); }
 
 bool holds(const RecordingCondition& condition, bool on, SwitchCause cause, std::int32_t value) {
@@ -61,7 +61,7 @@ bool any_holds(bool on, SwitchCause cause, std::int32_t value) {
   return false;
 }
 
-// Switches the process if that is what the user wants of it now. Safe in a signal handler.
+// Switches the process if the user's conditions say so. Safe in a signal handler.
 bool switch_recording(SwitchCause cause, std::int32_t value) {
   std::uint64_t before = __atomic_load_n(&detail::recording_state, __ATOMIC_ACQUIRE);
   for (;;) {
@@ -78,10 +78,11 @@ bool switch_recording(SwitchCause cause, std::int32_t value) {
   }
 }
 
-// By number: those that were ours when the log began, and those that reached our handler.
+// By signal number: handlers that were ours when the log began, and signals that reached our
+// handler.
 constinit bool watched[64]{}, seen[64]{};
 
-// A fork child that has no log gets what the signal would have done to it.
+// In a fork child without a log the signal has its default effect.
 void on_signal(int signal) {
   const int saved_errno = errno;
   __atomic_store_n(&seen[signal], true, __ATOMIC_RELAXED);
@@ -104,14 +105,14 @@ void copy(const LiveCounters& from, LaneCounters& to) {
   }
 }
 
-// False: there was no room. It is not lost: the lane stays as it is, and tries again.
+// False: there was no room. The switch is not lost: the lane stays as it is and tries again.
 bool record_switch(Lane& lane, std::uint64_t state, bool first) {
   auto* record = lane.define<RecordingSwitch>(0, DropKind::uncounted);
   if (record == nullptr) {
     return false;
   }
   record->tick = now();
-  // Read once more, for what was written before it: then the tick is no older than `state`.
+  // Read again with acquire, so that the tick is no older than `state`.
   __atomic_load_n(&detail::recording_state, __ATOMIC_ACQUIRE);
   record->asked_tick = asked_tick.load(std::memory_order_relaxed);
   if (!first) {
@@ -132,7 +133,7 @@ void follow(Lane& lane, std::uint64_t state, bool first) {
   }
 }
 
-// Nothing of the lane was recorded or left out yet.
+// Whether the lane has neither recorded nor left out anything yet.
 bool is_fresh(Lane& lane) {
   if (lane.recording_seen != 0) {
     return false;
@@ -167,7 +168,7 @@ void say_unused(const Variable& variable, std::string_view text, const char* why
   fault(Layer::mpi, FaultCode::unknown_condition, 0, detail);
 }
 
-// What could not be understood, or not be kept, is said once there is a log.
+// Conditions that were not understood or did not fit are reported once there is a log.
 void define_conditions(bool on) {
   const Variable& variable = kVariables[on ? 1 : 0];
   const std::string_view list = list_of(on);
@@ -213,7 +214,7 @@ void read_recording_conditions() {
     read_conditions(false);
   }
   asked_tick.store(now(), std::memory_order_relaxed);
-  // What the user starts by hand is off before.
+  // If the user starts recording by hand, it is off before.
   __atomic_store_n(&detail::recording_state,
                    state_of(1, SwitchCause::start, conditions[1].count == 0 && !counts_only()),
                    __ATOMIC_RELEASE);
@@ -224,7 +225,7 @@ void begin_recording(Lane& lane) {
   lane.recording = lane.recording_seen;
 }
 
-// Where the program has set a handler before, or has the signal ignored, it wins.
+// If the program has already set a handler, or ignores the signal, that wins.
 void watch_recording_signals() {
   define_conditions(true);
   define_conditions(false);
@@ -243,7 +244,7 @@ void watch_recording_signals() {
   });
 }
 
-// Also where the program sets a handler later, unless that one handed a signal on to ours.
+// Also if the program set a handler later, unless that one passed a signal on to ours.
 void end_recording() {
   each_signal([](const RecordingSignal& signal) {
     struct sigaction current {};
@@ -258,7 +259,7 @@ void switch_recording_by_level(std::int32_t level) {
   if (!on_demand() || !switch_recording(SwitchCause::pcontrol, level)) {
     return;
   }
-  // This thread is between two events: nothing is at hand.
+  // This thread is between two events: no event is in progress.
   if (Lane* mine = lane()) {
     follow(*mine, recording_state(), is_fresh(*mine));
   }
@@ -269,7 +270,7 @@ bool Lane::follow_recording(DropKind kind) {
   const bool first = is_fresh(*this);
   bool records = recording != 0;
   if (first) {
-    follow(*this, state, true);  // the event at hand is not among its counters
+    follow(*this, state, true);  // the counters do not include the current event
     records = recording != 0;
   }
   if (!records) leave_out(kind);

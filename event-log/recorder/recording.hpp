@@ -1,8 +1,8 @@
 // When events are recorded: always, or between switches that the user chose (`record --start-on,
 // --stop-on`; docs/windows.md). Definitions and counters go on meanwhile.
 //
-// The process has one state. A lane follows it at its next event, and then writes a RecordingSwitch
-// with what it had counted by then. So what a lane recorded between two of these is exactly what it
+// The process has one state. A lane follows it at its next event and writes a RecordingSwitch with
+// its counts so far. So the events that a lane recorded between two switches are exactly those it
 // counted between them, without a lock and whatever other threads do.
 #pragma once
 
@@ -30,35 +30,36 @@ inline std::uint64_t recording_state() {
 }
 
 // The parts of start() and finish() that concern recording on demand. Conditions are read before
-// the first lane is, signals are watched as soon as there is a log to say what became of that.
+// the first lane exists. Signals are watched as soon as there is a log that can report the outcome.
 void read_recording_conditions();
 void begin_recording(Lane& lane);
 void watch_recording_signals();
 void end_recording();
 
-// MPI_Pcontrol was called. Does nothing unless the user waits for it.
+// MPI_Pcontrol was called. Does nothing unless a condition names it.
 void switch_recording_by_level(std::int32_t level);
 
 // --- conditions: UCTRACE_START_ON and UCTRACE_STOP_ON hold some, separated by commas -------------
 
-// Of each of the two.
+// For each of the two.
 inline constexpr std::size_t kMostConditions = 16;
 
 struct RecordingSignal {
   std::string_view name;
   int number;
 };
-// Those that a program can do without. All but the first two are ignored where nobody watches them.
+// Signals that a program can do without. Without a watcher all but the first two are ignored by
+// default.
 inline constexpr RecordingSignal kRecordingSignals[] = {
     {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"URG", SIGURG}, {"WINCH", SIGWINCH}, {"CONT", SIGCONT}};
 
 struct RecordingCondition {
-  SwitchCause cause = SwitchCause::start;  // start: it is none
-  bool any_level = false;                  // what the MPI standard means: not 0 to start, 0 to stop
+  SwitchCause cause = SwitchCause::start;  // `start` = no condition
+  bool any_level = false;                  // as in the MPI standard: not 0 to start, 0 to stop
   std::int32_t value = 0;                  // level or signal
 };
 
-// Takes `prefix` away if it is there. Not by string_view's own functions, which could throw.
+// Removes `prefix` if it is there. Avoids string_view's own functions, which could throw.
 constexpr bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (text.size() < prefix.size() || std::string_view(text.data(), prefix.size()) != prefix) {
     return false;
@@ -67,7 +68,7 @@ constexpr bool take_prefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Each condition of a list. By no function of string_view that could throw.
+// Calls the body for each condition of a list, without functions of string_view that could throw.
 template <typename Body>
 void each_recording_condition(std::string_view list, Body body) {
   while (!list.empty()) {

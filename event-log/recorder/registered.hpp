@@ -1,5 +1,5 @@
-// Functions that rooms register, to be called later, in the order in which they came. No memory is
-// taken and no lock: a signal handler may register, too.
+// Functions that rooms register, to be called later in that order. Takes no memory and no lock: a
+// signal handler may register, too.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@ namespace uctrace::log {
 template <typename Function, std::size_t kMost>
 class Registered {
  public:
-  // One that is there already is not added again. False: there is no place left.
+  // A function that is already registered is not added again. False: there is no place left.
   bool add(Function function) {
     for (auto& place : places_) {
       Function there = nullptr;

@@ -1,6 +1,6 @@
-// What becomes of the counters when the log cannot hold them: somebody removed it while the process
-// wrote it, or its file system takes nothing more, not even in a place that was written before.
-// Private to event-log/.
+// Saves the counters when the log cannot hold them: it was removed while the process wrote it, or
+// its file system takes nothing more, not even in a place that was written before. Private to
+// event-log/.
 #pragma once
 
 namespace uctrace::log {

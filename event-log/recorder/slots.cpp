@@ -9,16 +9,16 @@ namespace uctrace::log {
 
 namespace {
 
-// Pushed to and taken whole, so no ABA. Apart from what every record reads.
+// Pushed to, and taken as a whole, so no ABA. Not in the cache lines that every record reads.
 alignas(128) constinit std::atomic<Slot*> returned_slots{nullptr};
 
 // A lane keeps up to this many free slots, then gives half.
 constexpr std::uint32_t kOwnSlots = 512;
 
-constexpr std::uint8_t kHasOwnSlots = 4;  // of Lane::waited, beside those of the streams
+constexpr std::uint8_t kHasOwnSlots = 4;  // a bit of Lane::waited, besides those of the streams
 
-// The lane's list of free slots, or its other one in a signal handler that came while the first is
-// being changed. None for a handler that interrupts such a handler there.
+// The lane's list of free slots; in a signal handler that interrupts a change of the first list,
+// its other one. None for a handler that interrupts such a handler.
 class HeldSlots {
  public:
   explicit HeldSlots(Lane* lane) {
@@ -73,8 +73,8 @@ void give_first_slots(Lane& lane) {
 
 namespace {
 
-// Where the lane has none left: a chain of unknown length, or nullptr. Apart, so that a slot that
-// is at hand costs no more for it.
+// For a lane without free slots: a chain of unknown length, or nullptr. A separate function, so
+// that the usual case costs no more.
 [[gnu::noinline, gnu::cold]] Slot* take_chain() {
   Slot* slots = returned_slots.exchange(nullptr, std::memory_order_acquire);
   slots = slots != nullptr ? slots : take_slab();
@@ -114,7 +114,7 @@ void release_slot(Slot* slot, Lane* lane) {
   if (++list->count < kOwnSlots) {
     return;
   }
-  // A thread that only completes would hoard what another one posts with.
+  // A thread that only completes would hoard the slots that another one needs to post.
   Slot* last = slot;
   for (std::uint32_t i = 1; i < kOwnSlots / 2; ++i) {
     last = last->next;

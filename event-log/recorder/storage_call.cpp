@@ -1,4 +1,5 @@
-// What the file system of the log does to who writes it: threads that find no chunk are told.
+// How long the log's file system delays the writing thread, so that threads that find no chunk know
+// the cause.
 #include "event-log/recorder/packer_parts.hpp"
 #include "event-log/recorder/ticks.hpp"
 
@@ -14,7 +15,7 @@ StorageCall::~StorageCall() {
     return;
   }
   packer->write_begun.store(0, std::memory_order_relaxed);
-  // A helper that comes back from there is not gone.
+  // A helper that returns from a storage call is not gone.
   if (packer->is_mapped()) {
     pool.next_look_ns.store(monotonic_raw_ns() + kGoneNs, std::memory_order_relaxed);
   }
@@ -22,7 +23,7 @@ StorageCall::~StorageCall() {
 
 namespace {
 
-// How long the call takes that goes on now; 0 = none does.
+// How long the current call has taken so far; 0 = there is none.
 std::uint64_t time_in_storage() {
   if (packer == nullptr) {
     return 0;

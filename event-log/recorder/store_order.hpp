@@ -1,4 +1,4 @@
-// The order of stores to memory that another process reads, as it reads a mapped log.
+// The order of stores to memory that another process reads, such as a mapped log.
 #pragma once
 
 #if !defined(__x86_64__) && !defined(__aarch64__)
@@ -7,8 +7,8 @@
 
 namespace uctrace::log {
 
-// What was stored before is there before what is stored after. Not std::atomic_thread_fence:
-// nothing of this process reads there, and ThreadSanitizer does not know fences.
+// Makes earlier stores visible before later ones. Not std::atomic_thread_fence: this process does
+// not read there, and ThreadSanitizer does not know fences.
 inline void order_stores() {
 #if defined(__x86_64__)
   asm volatile("" ::: "memory");

@@ -1,4 +1,4 @@
-// Switches that the user has in the environment.
+// Switches in the user's environment.
 #pragma once
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 namespace uctrace::log {
 
-// Whether the variable says anything but 0.
+// Whether the variable is set to anything but 0.
 inline bool is_switched_on(const char* variable) {
   const char* value = getenv(variable);
   return value != nullptr && value[0] != '\0' && strcmp(value, "0") != 0;

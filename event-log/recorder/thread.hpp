@@ -36,17 +36,17 @@ inline bool create_thread(void* (*run)(void*), std::size_t stack_bytes, pthread_
 }  // namespace detail
 
 inline constexpr std::size_t kThreadStack = 256 * 1024;
-inline constexpr std::size_t kUsualStack = 0;  // as large as those of the program's threads
+inline constexpr std::size_t kUsualStack = 0;  // as large as for the program's threads
 
-// A thread with all signals blocked: the program's handlers never run on it, and a signal that its
-// own writing raises (SIGXFSZ) hurts nobody. It is detached, unless `joined` is to name it. False:
-// the process may have no more threads.
+// Starts a thread with all signals blocked: the program's handlers never run on it, and a signal
+// caused by its writes (SIGXFSZ) does no harm. It is detached, unless `joined` receives its id.
+// False: the process can have no more threads.
 inline bool spawn_thread(void* (*run)(void*), std::size_t stack_bytes = kThreadStack,
                          pthread_t* joined = nullptr) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  // A program's thread-local variables lie on the stack too: where they are large, a small one is
+  // A program's thread-local variables are on the stack, too: if they are large, a small stack is
   // refused.
   const bool created = detail::create_thread(run, stack_bytes, joined) ||
                        detail::create_thread(run, kUsualStack, joined);
@@ -54,8 +54,8 @@ inline bool spawn_thread(void* (*run)(void*), std::size_t stack_bytes = kThreadS
   return created;
 }
 
-// Returns when the thread has made the last of its system calls. Who waits cannot be cancelled
-// here, where the program does not expect it.
+// Returns when the thread has made its last system call. The waiting thread cannot be cancelled
+// here, where the program would not expect it.
 inline void join_thread(pthread_t thread) {
   int before = 0;
   pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
@@ -63,19 +63,19 @@ inline void join_thread(pthread_t thread) {
   pthread_setcancelstate(before, nullptr);
 }
 
-// From now on the word says whether the calling thread, one of ours, lives: 1, and 0 once it is
-// gone, also where a sandbox ended it amid a call. It takes the place of the word that the C
-// library has for who joins the thread.
+// From now on the word tells whether the calling thread, one of ours, lives: 0 once it is gone,
+// even if a sandbox killed it inside a call. The word replaces the one by which the C library joins
+// the thread.
 inline void tell_life(std::atomic<std::uint32_t>& lives) {
   lives.store(1, std::memory_order_relaxed);
   const long tid = syscall(SYS_set_tid_address, &lives);
   if (tid > 0) lives.store(static_cast<std::uint32_t>(tid), std::memory_order_relaxed);
 }
 
-// Ends such a thread when the process ends. Not by returning: the C library then gives parts of the
-// stack back by a function that libraries of MPI and UCX patch to watch memory, and some of them
-// (Open MPI 4.1) have left the patch in place when they were unloaded. Where a sandbox refuses that
-// it rests until the process is gone.
+// Ends such a thread when the process ends. Not by returning: the C library would then release
+// parts of the stack by a function that MPI and UCX patch to watch memory, and some (Open MPI 4.1)
+// leave the patch in place when they are unloaded. If a sandbox refuses, the thread sleeps until
+// the process is gone.
 [[noreturn]] inline void leave_thread() {
   std::atomic<std::uint32_t> never{0};
   for (;;) {

@@ -1,8 +1,8 @@
 // The clock of the record path.
 //
-// The cycle counter is used only where the kernel itself keeps time with it, so that it is constant
-// and agrees between cores; everywhere else the vDSO clock. start() decides once per process.
-// Cost: 11 ns with the TSC, 28 ns with the vDSO (docs/performance.md).
+// The cycle counter is used only if the kernel itself keeps time with it: then it is constant and
+// agrees between cores. Otherwise the vDSO clock is used. start() decides once per process. Cost:
+// 11 ns with the TSC, 28 ns with the vDSO (docs/performance.md).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@
 namespace uctrace::log {
 
 UCTRACE_OWN extern Clock tick_clock;  // set before the first record
-extern long test_drift_ppm;           // UCTRACE_TEST_CLOCK: how much too fast the clock is to seem
+extern long test_drift_ppm;           // UCTRACE_TEST_CLOCK: by how much too fast the clock should
+                                      // seem
 
 inline std::uint64_t monotonic_raw_ns() {
   timespec t{};

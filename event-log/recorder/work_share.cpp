@@ -14,7 +14,7 @@
 namespace uctrace::log {
 namespace {
 
-// Long beside the slices of the scheduler.
+// Long compared to the scheduler's time slices.
 constexpr std::uint64_t kLookNs = 10'000'000;
 
 std::uint64_t cpu_ns(clockid_t clock) {
@@ -24,7 +24,7 @@ std::uint64_t cpu_ns(clockid_t clock) {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// 0: that cannot be told, and none is free. The C library's own call knows up to 1,024 cores.
+// 0: not known, so none counts as free. The C library's own function is limited to 1,024 cores.
 std::uint64_t cores_allowed() {
   unsigned long allowed[128]{};
   if (syscall(SYS_sched_getaffinity, 0, sizeof allowed, allowed) < 0) {
@@ -41,8 +41,9 @@ std::uint64_t cores_allowed() {
 
 constinit bool test_shares_always = false;
 
-// Who packs and has less than nine tenths of a core shares it, also with other processes, or waits
-// for the file system: another thread would take from the program, or be of no use.
+// If the packing thread has less than nine tenths of a core, it shares the core, maybe with other
+// processes, or waits for the file system: another thread would take time from the program, or be
+// useless.
 std::uint32_t next_assistants(std::uint32_t now, std::uint32_t most, Demand demand,
                               const CoreUse& use) {
   if (demand == Demand::small) {
@@ -61,7 +62,7 @@ std::uint32_t most_assistants() {
   return static_cast<std::uint32_t>(std::clamp<long>(count, 1, kMostHelpers)) - 1;
 }
 
-// The ring is full if it was so at the last look, too: a burst starts no thread.
+// The ring counts as full only if it was full at the last look, too: a burst starts no thread.
 std::uint32_t WorkShare::look(const Clocks& now, std::uint64_t waiting, std::uint64_t bound) {
   const bool is_full = 2 * waiting > bound;
   const Demand demand = is_full && was_full_  ? Demand::full
@@ -93,7 +94,7 @@ std::uint32_t WorkShare::begin_turn(std::uint64_t waiting, std::uint64_t bound) 
           .cpu = cpu_ns(CLOCK_PROCESS_CPUTIME_ID),
           .waited = time_without_core_ns()},
          waiting, bound);
-    turn_begun_ = monotonic_raw_ns();  // looking is no packing
+    turn_begun_ = monotonic_raw_ns();  // looking does not count as packing
   }
   turn_cpu_begun_ = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
   return assistants_;

@@ -1,48 +1,48 @@
-// How many threads are to share the work of who packs (packing_team.hpp): more while the ring of
-// chunks stays full and cores are free, none when the demand falls. Private to the packer and to
-// who starts it.
+// How many threads share the packer's work (packing_team.hpp): more while the ring of chunks stays
+// full and cores are free, none when the demand falls. Private to the packer and its start.
 #pragma once
 
 #include <cstdint>
 
 namespace uctrace::log {
 
-// What was seen of the cores between two looks. Times in ns.
+// The use of cores between two looks. Times in ns.
 struct CoreUse {
   std::uint64_t cores;      // that the process may run on
   std::uint64_t wall, cpu;  // cpu: of all threads of the process
-  std::uint64_t turns;      // how long the turns of who packs took
-  std::uint64_t turns_cpu;  // and which CPU time it had in them
-  std::uint64_t waited;     // how long it could have run and had no core
+  std::uint64_t turns;      // duration of the packing turns
+  std::uint64_t turns_cpu;  // the packing thread's CPU time in them
+  std::uint64_t waited;     // how long it was runnable without a core
 };
 
-// What the clocks say at a look. Times in ns.
+// The clocks at a look. Times in ns.
 struct Clocks {
-  std::uint64_t cores, wall, cpu, waited;  // as above, since whenever
+  std::uint64_t cores, wall, cpu, waited;  // as above, since any time
 };
 
 // How much waits to be packed.
 enum class Demand { small, middling, full };
 
-// How many threads are to assist from now on, at most `most`, where `now` did.
+// How many threads should assist from now on, at most `most`, if `now` assist at present.
 std::uint32_t next_assistants(std::uint32_t now, std::uint32_t most, Demand demand,
                               const CoreUse& use);
 
-// What the user allows beside who packs (UCTRACE_HELPERS). Reads the environment.
+// How many assistants the user allows (UCTRACE_HELPERS). Reads the environment.
 std::uint32_t most_assistants();
 
 // All assist in each turn. For tests.
 extern bool test_shares_always;
 
-// For who packs. Memory of zeros is one.
+// For the packing thread. Zeroed memory is a valid object.
 class WorkShare {
  public:
   void allow(std::uint32_t assistants) { most_ = assistants; }
-  // Before a turn: how many assist in it. `waiting` of at most `bound` chunks wait to be packed.
+  // Before a turn: returns how many assist in it. `waiting` chunks, of at most `bound`, wait to be
+  // packed.
   std::uint32_t begin_turn(std::uint64_t waiting, std::uint64_t bound);
   void end_turn();
 
-  // The parts of these that know no clock.
+  // The parts of these functions that read no clock.
   std::uint32_t look(const Clocks& now, std::uint64_t waiting, std::uint64_t bound);
   void add_turn(std::uint64_t ns, std::uint64_t cpu_ns) {
     turns_ += ns;
