@@ -18,7 +18,7 @@ using live::Reading;
 
 namespace {
 
-// Why a folder shows nothing: one line that says what to do.
+// Why a folder has nothing to show: one line that says what to do.
 [[noreturn]] void refuse_without_counters(const LiveFolder& jobs, const fs::path& folder) {
   const bool has_logs = !logs_in(folder).empty();
   std::string why = has_logs ? "its job was recorded without them, or there was no room for them"

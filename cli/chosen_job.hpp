@@ -1,5 +1,5 @@
-// Which job of a folder is looked at, and what is said where there is none: one answer for all who
-// read counters.
+// Chooses the job of a folder, and the message if there is none: the same for all verbs that read
+// counters.
 #pragma once
 
 #include <filesystem>
@@ -10,19 +10,19 @@
 
 namespace uctrace::cli {
 
-// The newest job where `key` is empty. Throws Error where there is none, or none of this name; what
-// could not be read is told on standard error before that.
+// The newest job if `key` is empty. Throws Error if there is none, or none of this name; before
+// that, unreadable files are reported on standard error.
 const live::Reading& chosen_job(const live::LiveFolder& jobs, const std::filesystem::path& folder,
                                 const std::string& key);
 
-// Files that cannot be read, a line each, on standard error.
+// Reports files that cannot be read on standard error, a line each.
 void warn_of_unread(const live::LiveFolder& jobs);
 
-// On standard error, if there are ranks of the job without counters.
+// Reports ranks of the job without counters on standard error.
 void warn_of_missing_ranks(const std::vector<log::CounterSnapshot>& job);
 
-// On standard error, where rows do not tell all: messages and names that found no room, and
-// messages whose peer could not be named.
+// Reports incomplete rows on standard error: messages and names that found no room, and messages
+// whose peer could not be named.
 void warn_of_unnamed(const std::vector<log::CounterSnapshot>& job);
 
 }  // namespace uctrace::cli

@@ -10,12 +10,12 @@
 
 namespace uctrace::cli {
 
-// Of this job of the folder, the newest where it is empty, in the order of ranks. Throws Error
-// where there are none; what cannot be read is told on standard error.
+// The counters of this job of the folder, of the newest if it is empty, in the order of ranks.
+// Throws Error if there are none; unreadable files are reported on standard error.
 std::vector<log::CounterSnapshot> read_counter_folder(const std::filesystem::path& folder,
                                                       const std::string& job = {});
 
-// The counter files beside the logs of a recording. A file that its process could not begin holds
+// The counter files beside the logs of a recording. A file that its process could not begin has
 // none.
 struct CounterFiles {
   std::size_t processes = 0;
@@ -23,11 +23,11 @@ struct CounterFiles {
 };
 CounterFiles counter_files_of(const JobLog& recording);
 
-// On standard error, of each job of this recording: ranks without counters, and what rows of
-// counters do not tell (chosen_job.hpp).
+// Reports, for each job of this recording, ranks without counters and incomplete rows
+// (chosen_job.hpp) on standard error.
 void warn_of_lost_counters(const std::filesystem::path& folder, const std::string& recording);
 
-// One of its processes still runs, as far as can be seen from here.
+// Whether one of its processes still runs, as far as can be seen from here.
 bool any_counts(const std::vector<log::CounterSnapshot>& job);
 
 }  // namespace uctrace::cli

@@ -45,7 +45,7 @@ void show(const CountersCommand& command, const std::vector<log::CounterSnapshot
   std::cout.flush();
 }
 
-// Until `seconds` are over, or SIGUSR1, which is blocked, says that it is time.
+// Waits for `seconds`, or until SIGUSR1, which is blocked, arrives.
 void wait_for_turn(std::size_t seconds) {
   sigset_t asked;
   sigemptyset(&asked);

@@ -16,7 +16,7 @@ int run(const DiffCommand& command) {
   options.width = width_of_output(options.format, command.wide);
   DataChoice data_b = command.b;
   data_b.threads = command.a.threads;
-  // One after the other: no more than one is open at a time.
+  // One after the other: at most one is open at a time.
   const diff::RunMeasures a = measured_run(command.a), b = measured_run(data_b);
   FittedOutput fitted(std::cout, options.width);
   write_diff(fitted, {a, b, command.a.folder.string(), command.b.folder.string()},

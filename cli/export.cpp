@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside the data, not in it: that folder holds what uctrace reads again, and nothing else.
+// Beside the data, not in it: that folder holds only files that uctrace reads again.
 fs::path default_path(const fs::path& data, ExportTo to) {
   std::error_code error;
   const fs::path folder = fs::canonical(data, error);

@@ -1,5 +1,5 @@
-// What is said of what went wrong. Where nobody else says it, standard error does: at once and in
-// one piece, since other ranks, and the launcher, write there, too.
+// Words for failures. What nobody else reports goes to standard error: at once and in one piece,
+// because other ranks and the launcher write there, too.
 #pragma once
 
 #include <chrono>
@@ -14,11 +14,11 @@ std::string failure_text(const std::exception& failure);
 // One line: why the command, or this rank of it, ends.
 void tell_failure(const std::exception& failure);
 
-// A launcher ends all ranks with the first one that fails, and may then drop what it has not read
-// yet: what is told before an end of all needs this time.
+// A launcher ends all ranks after the first failure, and may drop output that it has not read yet:
+// so a last message needs this time.
 inline constexpr std::chrono::milliseconds kTimeToSpeak{300};
 
-// One line: what is not as it was asked for. The command goes on.
+// One line about something that differs from the request. The command goes on.
 void warn(const std::string& what, const std::string& why);
 
 }  // namespace uctrace::cli

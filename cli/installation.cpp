@@ -21,7 +21,7 @@ constexpr const char* kPatch = "ucx-hooks.patch";
 
 fs::path own_folder() { return own_program().parent_path(); }
 
-// A program of ours that is not for users; empty if there is none.
+// An internal program of ours; empty if there is none.
 fs::path find_own_program(const char* name) {
   const fs::path bin = own_folder();
   std::error_code error;
@@ -33,8 +33,8 @@ fs::path find_own_program(const char* name) {
 
 }  // namespace
 
-// The kernel's link names the file itself, whatever symbolic link it was started by. Without it
-// there is the name by which it was started, from the folder where that was.
+// The kernel's link names the real file, even if it was started through a symbolic link. Without
+// /proc, use the name by which it was started, relative to the folder at that time.
 fs::path own_program() {
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error);

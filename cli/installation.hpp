@@ -1,12 +1,12 @@
-// Where the parts of uctrace that other processes run lie, found from where this command lies: the
-// tree may be moved, and the command be reached by a symbolic link.
+// Finds the parts of uctrace that other processes run, relative to this command: the tree may be
+// moved, and the command may be reached through a symbolic link.
 #pragma once
 
 #include <filesystem>
 
 namespace uctrace::cli {
 
-// The file of this command. Throws Error if it is not to be found, as without /proc.
+// The file of this command. Throws Error if it cannot be found, for example without /proc.
 std::filesystem::path own_program();
 
 // False in a chroot or container where nobody mounted it.
@@ -16,16 +16,16 @@ bool has_proc();
 // installation. Throws Error if it is in neither.
 std::filesystem::path find_preload_library();
 
-// The library that CUDA's driver loads to tell what is allocated (`record --gpu-history`): beside
-// the preload library, or where UCTRACE_GPU_HISTORY says. Throws Error if it is not there.
+// The library that CUDA's driver loads to report allocations (`record --gpu-history`): beside the
+// preload library, or where UCTRACE_GPU_HISTORY says. Throws Error if it is not there.
 std::filesystem::path find_gpu_history();
 
 // The program that tries a UCX out (`check`): beside the command in a build folder, in
 // ../libexec/uctrace of an installation. Empty if it is in neither.
 std::filesystem::path find_self_test();
 
-// The program that a job with GPUs runs on each node, to see how its devices lie: in the same
-// places. Empty if it is in neither: it was built without hwloc.
+// The program that a job with GPUs runs on each node to find the topology of its devices, in the
+// same places. Empty if it is in neither, because uctrace was built without hwloc.
 std::filesystem::path find_topology_program();
 
 // The patch that `build-ucx` applies: in patches/ beside the command in a build folder, in

@@ -1,6 +1,5 @@
-// Where the command gets its memory: what a merge has too much of goes to a file
-// (log-merger/spill/). Aligned forms are left alone, as no row needs them. A sanitizer has an
-// allocator of its own.
+// The command's memory allocation: a merge moves excess data to a file (log-merger/spill/). Aligned
+// forms are left alone, because no row needs them. Sanitizers have their own allocator.
 #include <new>
 
 #include "log-merger/spill/spill.hpp"

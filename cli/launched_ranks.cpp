@@ -20,7 +20,7 @@
 namespace uctrace::cli {
 namespace {
 
-// What a launcher tells each process, and the library for its MPI.
+// The variables that a launcher sets for each process, and the library for its MPI.
 struct Launcher {
   const char *rank, *size, *mpi, *library;
 };
@@ -44,8 +44,8 @@ bool was_told(pid_t process, std::string_view variable) {
   return false;
 }
 
-// MPI begins when all ranks begin it. Who put the command into a script that only one rank gets to
-// is told what it waits for.
+// MPI_Init returns only after all ranks call it. If only one rank of a script runs this command,
+// the message says what it waits for.
 class WaitNotice {
  public:
   explicit WaitNotice(int others)
@@ -71,7 +71,7 @@ class WaitNotice {
 LaunchedRanks::LaunchedRanks() {
   for (const Launcher& launcher : kLaunchers) {
     if (number_in(launcher.size) < 2) continue;
-    // What a rank started itself, as a script does, is no rank.
+    // A process started by a rank, for example by a script, is not a rank.
     if (was_told(getppid(), launcher.rank)) return;
     open(launcher.mpi, launcher.library, number_in(launcher.size) - 1);
     is_idle_ = !why_alone_.empty() && number_in(launcher.rank) != 0;
@@ -83,7 +83,7 @@ LaunchedRanks::~LaunchedRanks() { ranks_.end(); }
 
 void LaunchedRanks::open(const char* mpi, const char* library, int others) {
   const auto path = find_preload_library().parent_path() / library;
-  // MPI's own plug-ins look for its names among those of the whole process.
+  // MPI's plug-ins look up its symbols in the global scope.
   void* const opened = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (opened == nullptr) {
     why_alone_ = fmt::format("this uctrace has no library for {}: {}", mpi, dlerror());
@@ -99,7 +99,7 @@ void LaunchedRanks::open(const char* mpi, const char* library, int others) {
   }
   ranks_ = Ranks(plugin);
   if (ranks_.size() == static_cast<std::size_t>(others) + 1) return;
-  // Each would be the first of its own.
+  // Each would be rank 0 of its own world.
   ranks_.end();
   ranks_ = Ranks();
   why_alone_ =

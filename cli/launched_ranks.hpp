@@ -7,9 +7,9 @@
 
 namespace uctrace::cli {
 
-// Begins MPI where a launcher started this process and others, and this uctrace has the library for
-// its MPI; and ends it. A command that was started by a rank, as by a script that the launcher
-// started, is alone: MPI would wait there for processes that may never come.
+// Starts and ends MPI if a launcher started several processes and this uctrace has the library for
+// its MPI. A command started by a rank, for example through a script, runs alone: MPI would wait
+// for processes that may never come.
 class LaunchedRanks {
  public:
   LaunchedRanks();
@@ -18,7 +18,7 @@ class LaunchedRanks {
   LaunchedRanks& operator=(const LaunchedRanks&) = delete;
 
   const Ranks& ranks() const { return ranks_; }
-  // Without a library for its MPI the first process does the work, and the others nothing.
+  // Without a library for the MPI, the first process does the work and the others do nothing.
   bool is_idle() const { return is_idle_; }
   // Why several processes do not merge together; empty: they do, or there is one.
   const std::string& why_alone() const { return why_alone_; }

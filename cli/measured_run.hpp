@@ -1,4 +1,4 @@
-// The numbers of a run by which it is compared with another one.
+// The measures of a run for comparing it with another one.
 #pragma once
 
 #include "cli/data-folder/data_choice.hpp"

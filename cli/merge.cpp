@@ -32,8 +32,8 @@ int run(const MergeCommand& command) {
     const Stored stored = merge_and_store(command.data, launched.ranks());
     if (launched.ranks().is_first()) print(stored);
   } catch (const OtherRankFailed&) {
-    // It says why, and gives the job its status. A launcher that sees this one fail first may end
-    // that one before it has spoken.
+    // The failed rank says why, and sets the job's status. If this one failed first, the launcher
+    // might end the other before it has reported.
     return kOk;
   }
   return kOk;

@@ -21,7 +21,7 @@ Error no_message(std::uint64_t id, std::size_t messages) {
        .to_do = "take the number behind the # of a message, or its id in the other formats"});
 }
 
-// Sets which messages are told, where they are named or sorted.
+// Sets which messages to print, if they are chosen by id or sorted.
 void choose(const RowSource& rows, const Filter& filter, const MessagesCommand& command,
             MessagesOptions& options) {
   if (command.ids.empty()) {

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 1s;  // of who waits: what is done sooner needs no line
+constexpr auto kPatience = 1s;  // of users: faster work needs no line
 constexpr auto kBetween = 100ms;
 constexpr const char* kErase = "\r\033[K";
 

@@ -1,4 +1,4 @@
-// A line on standard error that says how far long work is, where that is a terminal.
+// A line on standard error with the progress of long work, if that is a terminal.
 #pragma once
 
 #include <chrono>
@@ -17,16 +17,16 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  // So many rows of a table that is gone through were read.
+  // So many rows of a table were read.
   void read(const char* table, std::size_t rows, std::size_t of);
 
-  // So many files of those that are made were written.
+  // So many of the files were written.
   void wrote(const char* files, std::size_t written, std::size_t of);
 
-  // Before anything else is said.
+  // Call it before any other output.
   void erase();
 
-  // What a merge is given; nullptr where nobody would see it.
+  // The progress callback for a merge; nullptr if nobody would see it.
   Progress* progress() { return progress_ ? &*progress_ : nullptr; }
 
  private:

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kBuildOne = "build one with `uctrace build-ucx`, and give its prefix";
 
-// What patches/ucx-hooks.patch adds to a library: a name in its table of symbols.
+// The symbols that patches/ucx-hooks.patch adds to libraries.
 constexpr std::pair<std::string_view, std::string_view> kMarks[] = {
     {"libuct", "uct_tool_attach"}, {"libucp", "ucp_tool_dispatch"}};
 
@@ -35,8 +35,8 @@ fs::path file_of(const fs::path& folder, std::string_view library, std::string_v
   return folder / fmt::format("{}{}.so.0", library, suffix);
 }
 
-// Which UCX this folder has all of, by what is in its names besides: nothing ("") goes first, then
-// what --with-soname-suffix put there. nullopt: none.
+// The suffix of the UCX that is complete in this folder: first none (""), then any that
+// --with-soname-suffix added. nullopt: there is none.
 std::optional<std::string> suffix_of(const fs::path& folder) {
   std::set<std::string> suffixes = {""};
   std::error_code error;

@@ -67,7 +67,7 @@ int report_not_run(const std::string& program, int error) {
   return status_of_errno(error);
 }
 
-// Reading it leads one to how a job was started on each host.
+// It shows how the job is started on each host.
 void say_edit(const LaunchLine& line, const launcher::Edit& edit, bool verbose) {
   if (!edit.unclear.empty()) {
     say_warning(
@@ -87,22 +87,22 @@ RebuiltUcx wanted_ucx(const RecordCommand& command) {
   return command.ucx.empty() ? RebuiltUcx{} : find_rebuilt_ucx(command.ucx);
 }
 
-// After the library of uctrace, whose functions stand in front of UCX's. The shim compares what was
-// loaded with the variable.
+// After the library of uctrace, whose functions must come before UCX's. The shim compares the
+// loaded UCX with the variable.
 void add(const RebuiltUcx& ucx, launcher::Wanted& wanted) {
   if (ucx.libraries.empty()) return;
   wanted.libraries.insert(wanted.libraries.end(), ucx.libraries.begin(), ucx.libraries.end());
   wanted.variables.push_back({"UCTRACE_UCX", ucx.libuct});
 }
 
-// What the processes run themselves.
+// Programs that the processes run themselves.
 void add_programs(launcher::Wanted& wanted) {
   if (const fs::path program = find_topology_program(); !program.empty()) {
     wanted.variables.push_back({"UCTRACE_TOPOLOGY_PROGRAM", program.string()});
   }
 }
 
-// What of the job is recorded: which layers and stacks, when, and how much of it is kept.
+// What to record: which layers and stacks, when, and how much to keep.
 void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
   const auto add = [&](const char* name, const std::vector<std::string>& values) {
     if (!values.empty()) {
@@ -130,8 +130,8 @@ void add_choices(const RecordCommand& command, launcher::Wanted& wanted) {
   if (command.no_helper) wanted.variables.push_back({"UCTRACE_NO_HELPER", "1"});
 }
 
-// A driver loads one library by such a variable: where the job has one, or its line names one, that
-// stays, and the processes say so.
+// A driver loads only one library by such a variable. If the job or its line already sets one, that
+// stays, and the processes report it.
 bool is_taken(const char* variable, const std::string& library, const RecordCommand& command) {
   const char* before = std::getenv(variable);
   return (before != nullptr && before != library) ||
@@ -142,7 +142,7 @@ bool is_taken(const char* variable, const std::string& library, const RecordComm
 
 void add_gpu_history(const RecordCommand& command, launcher::Wanted& wanted) {
   if (!command.gpu_history) {
-    unsetenv("UCTRACE_GPU_HISTORY");  // to processes it says that a history is wanted
+    unsetenv("UCTRACE_GPU_HISTORY");  // for processes it means that a history is wanted
     return;
   }
   const std::string library = find_gpu_history().string();
@@ -155,9 +155,9 @@ void add_gpu_history(const RecordCommand& command, launcher::Wanted& wanted) {
   }
 }
 
-// One rank of a job: becomes the program, silently. The job's key is its launcher's, so that all
-// ranks agree on it without speaking to each other, and no rank moves what another one writes.
-// Where it is refused, one rank of each host says so.
+// One rank of a job: becomes the program, silently. The job's key is the launcher's: so all ranks
+// agree on it without communication, and no rank moves another one's files. If the folder is
+// refused, one rank of each host reports it.
 int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
   if (!command.prof.empty()) {
     throw Error({.what = "--prof behind a launcher",
@@ -182,13 +182,13 @@ int run_as_rank(const RecordCommand& command, const LaunchLine& line) {
   return report_not_run(command.program.front(), become_program(edit.words));
 }
 
-// Profiles in the manner of Open MPI's monitoring, of counters that the job is keeping.
+// Profiles like those of Open MPI's monitoring, from the job's counters.
 class ProfileWriter {
  public:
   ProfileWriter(const RecordCommand& command, const DataFolder& folder)
       : command_(command), folder_(folder), next_(Clock::now() + interval()) {}
 
-  // While the job runs. What goes wrong is told at the end.
+  // While the job runs. Failures are reported at the end.
   void look() {
     if (!command_.prof_every_s || Clock::now() < next_) return;
     next_ = Clock::now() + interval();
@@ -222,8 +222,8 @@ class ProfileWriter {
   Clock::time_point next_;
 };
 
-// All ranks of the job load the library: they may do together what waits for each of them
-// (mpi-attribution/clock_sync.cpp). Not where the launcher's line could not be edited.
+// All ranks of the job load the library, so collective steps are possible
+// (mpi-attribution/clock_sync.cpp). Not set if the launcher's line could not be edited.
 constexpr const char* kEveryRank = "UCTRACE_EVERY_RANK";
 
 launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
@@ -246,7 +246,7 @@ launcher::Wanted wanted_by(const RecordCommand& command, const RebuiltUcx& ucx,
 }
 
 int run_as_job(const RecordCommand& command, const LaunchLine& line) {
-  // Before older data is moved: these may not be there.
+  // Before older data is moved: these may be missing.
   const RebuiltUcx ucx = wanted_ucx(command);
   if (command.gpu_history) find_gpu_history();
   RunRecord record{.command = command.program,
@@ -258,7 +258,7 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   const ScratchFolder fallback;
   GroupWitness witness(fallback.path());  // which removes it if this process is killed
   const bool every_rank = line.kind != launcher::Kind::none && command.edit_line;
-  unsetenv(kEveryRank);  // of a recording around this one
+  unsetenv(kEveryRank);  // set by an enclosing recording
   const launcher::Edit edit =
       set_up(line, wanted_by(command, ucx, folder, fallback.path(), record, every_rank),
              command.edit_line);
@@ -274,7 +274,7 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
         "reads the folder; mount it (mount -t proc proc /proc), or use a container that has it");
   }
   say_edit(line, edit, command.verbose);
-  // In a shared folder run.json is the other job's.
+  // In a shared folder run.json belongs to the other job.
   const bool describe = folder.state == DataFolder::State::fresh;
   bool described = describe && write_run_json(folder.path, record);
 
@@ -308,7 +308,7 @@ int run_as_job(const RecordCommand& command, const LaunchLine& line) {
   return end.exit_status;
 }
 
-// The program belongs to the recording around it: one job in one folder, each record once.
+// The program belongs to the enclosing recording: one job in one folder, each record once.
 int run_within_recording(const RecordCommand& command, const LaunchLine& line) {
   if (command.verbose || !is_behind_launcher(line)) {
     say(fmt::format("recorded already, into {}: this `record` adds nothing",
@@ -328,7 +328,7 @@ int run(const RecordCommand& command) {
   try {
     return run_as_rank(command, line);
   } catch (const Error& error) {
-    // Who speaks is given the time for it.
+    // Gives the rank that reports the time for it.
     if (speaks_for_its_host()) {
       say(error.message());
     } else {

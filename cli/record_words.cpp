@@ -74,7 +74,7 @@ void say_after(const std::filesystem::path& data, const RecordCommand& command, 
   const CounterFiles counters = command.counters ? counter_files_of(kept) : CounterFiles{};
   if (command.counters && counters.processes == 0) say_warning(kNoCounters);
   if (kept.processes.empty() || (counters_only && counters.processes == 0)) return;
-  // What a batch job prints is typed outside of it, where another folder is the default.
+  // Commands printed by a batch job are typed outside of it, where the default folder differs.
   const bool is_default = data == kDefaultFolder && default_folder() == kDefaultFolder;
   const std::string folder = is_default ? "" : " " + shell_word(data.string());
   const std::string newest =

@@ -42,8 +42,8 @@ void require_same(const SameFolder& data, const fs::path& path) {
                .to_do = "name the folder that the older run has now"});
 }
 
-// Both are made at once, and the profile is published first: the store says that there is a run,
-// and of which profile. `data` is the folder that the run was read from.
+// Makes both files, and publishes the profile first: the store says that there is a run, and which
+// profile belongs to it. `data` is the folder that the run was read from.
 void save(const Run& run, const fs::path& folder, const SameFolder& data,
           const MergeOptions& options, const Ranks& ranks = Ranks()) {
   if (options.progress != nullptr) options.progress->begin("storing", 1);
@@ -91,8 +91,8 @@ std::string unreadable_sources(const Run& run) {
                      count == 1 ? "" : "the first: ", first);
 }
 
-// The store in `folder`, as `load` gives it, if it is of what lies in the data folder. Of a folder
-// whose logs were removed, to save room, it is all there is.
+// The store in `folder`, read by `load`, if it is of the data folder's logs. If the logs were
+// removed to save room, the store is all there is.
 template <typename Load>
 auto load_if_current(const fs::path& folder, const Load& load, const std::vector<Source>& now)
     -> decltype(load(fs::path(), StoreWanted())) {
@@ -105,7 +105,7 @@ auto load_if_current(const fs::path& folder, const Load& load, const std::vector
       return head.settled && tool_version == log::kToolVersion && same_files(head.sources, now);
     });
   } catch (const Error&) {
-    return std::nullopt;  // an old or damaged one is no loss while the logs are there
+    return std::nullopt;  // an old or damaged store is no loss while the logs exist
   }
 }
 
@@ -116,13 +116,13 @@ void mend_profile(const Run& run, const fs::path& folder, const SameFolder& data
   ProgressLine line;
   try_to_keep("the profile of the run", line, [&] {
     require_replaceable(profile, is_profile);
-    const Run whole = load_store(folder / kStoreFile);  // of `run` not all rows may have been read
+    const Run whole = load_store(folder / kStoreFile);  // `run` may lack rows that were not read
     if (whole.store_id != run.store_id) return;         // another merge has ended meanwhile
     save_profile(whole, profile, [&] { require_same(data, profile); });
   });
 }
 
-// Beside the store; where none can be kept, with other temporary files.
+// Beside the store; if none can be kept, with other temporary files.
 fs::path folder_for_spilling(const DataChoice& data) {
   try {
     return StorePlace(data).make_folder();
@@ -149,12 +149,12 @@ class RunFinder {
 
   bool can_merge() const { return has_logs(now_); }
 
-  // A run that is kept and of what lies in the folder, as `load` gives it. Throws Error where
-  // there is neither such a run nor anything to merge.
+  // A stored run of the folder's logs, read by `load`. Throws Error if there is neither such a run
+  // nor anything to merge.
   template <typename Load>
   auto stored(const Load& load) const -> decltype(load(fs::path(), StoreWanted())) {
     if (!data_.job.empty()) return std::nullopt;
-    // Without logs nothing says that what lies elsewhere is of this folder.
+    // Without logs nothing proves that a store elsewhere belongs to this folder.
     const std::vector<fs::path> folders =
         can_merge() ? place_.folders() : std::vector<fs::path>{data_.folder};
     for (const fs::path& folder : folders) {
@@ -172,7 +172,7 @@ class RunFinder {
     refuse_empty();
   }
 
-  // Merges the logs and keeps what comes of it.
+  // Merges the logs and stores the result.
   Run merged() {
     ProgressLine line;
     const MergeOptions options = options_for(data_, line);
@@ -211,8 +211,8 @@ class RunFinder {
   StorePlace place_;
 };
 
-// Passes on what it is given, and what it is given again after begin_again() from where it had
-// come to.
+// Passes output on. After begin_again() the same output is written again: what was already passed
+// on is skipped.
 class WrittenOnce : public std::streambuf {
  public:
   WrittenOnce(std::ostream& out, ProgressLine& line) : out_(out), line_(line) {}
@@ -246,7 +246,7 @@ Run merge_whole(const DataChoice& data, const MergeOptions& options) {
                .to_do = "make it readable, or move it out of the folder"});
 }
 
-// By all ranks, or by none. Until all have told whether they could, none throws.
+// Merges on all ranks or on none. No rank throws before all have reported whether they could.
 Run merge_with(const Ranks& ranks, const DataChoice& data, const MergeOptions& options) {
   std::optional<Run> run;
   std::exception_ptr failure;
@@ -267,7 +267,7 @@ Run merge_with(const Ranks& ranks, const DataChoice& data, const MergeOptions& o
                .to_do = "merge without the launcher, or again later"});
 }
 
-// Where one rank fails while the others wait for what it packed, all end.
+// If one rank fails while the others wait for its packed columns, all end.
 template <typename Work>
 void together(const Ranks& ranks, ProgressLine& line, Work work) {
   try {
@@ -289,7 +289,7 @@ Stored merge_and_store(const DataChoice& data, const Ranks& ranks) {
   ProgressLine line;
   MergeOptions options = options_for(data, line);
   if (!ranks.is_first()) options.progress = nullptr;
-  // Each holds the whole job.
+  // Each rank holds the whole job.
   if (data.memory_bytes == 0 && ranks.on_this_host() > 1) {
     options.memory.most_bytes = spill::available_bytes() / 4 * 3 / ranks.on_this_host();
   }

@@ -13,14 +13,14 @@
 
 namespace uctrace::cli {
 
-// From the store where it is that of what lies in the folder, else merged from the logs and stored.
-// A run of a job named by hand, and one that cannot be stored or of which a log cannot be read now
-// (a warning says so), is merged in memory, with all rows. Throws Error for a folder without a run.
+// Reads the store if it is up to date with the folder, else merges the logs and stores the run. A
+// job named by hand is merged in memory, with all rows; so is a run that cannot be stored, or one
+// with a log that cannot be read now (with a warning). Throws Error for a folder without a run.
 Run load_run(const DataChoice& data, Rows rows = Rows::all);
 
-// The same for who needs no more of the rows than it reads: of a store no more is loaded. Where
-// that turns out to be damaged on the way and the logs are there, they are merged and told in its
-// place; what is out by then is not written again.
+// The same for a reader that needs only the rows it reads: no others are loaded from the store. If
+// the store turns out to be damaged on the way and the logs exist, these are merged and printed
+// instead; output that was already written is not repeated.
 using TellRun = std::function<void(std::ostream& out, const RowSource& rows)>;
 void tell_run(const DataChoice& data, std::ostream& out, const TellRun& tell);
 
@@ -30,12 +30,12 @@ struct Stored {
   std::filesystem::path path;
 };
 
-// Another rank of this merge failed, and tells why.
+// Another rank of this merge failed and reports why.
 struct OtherRankFailed {};
 
-// Merges the newest job of the folder and stores it, whatever was stored before. Throws Error where
-// it cannot, or where a log cannot be read now. Several ranks share the work, and the first one
-// stores it: each reads and links the whole job, and packs its part of the columns.
+// Merges the newest job of the folder and stores it, whatever was stored before. Throws Error if it
+// cannot, or if a log cannot be read now. Several ranks share the work: each reads and links the
+// whole job and packs its part of the columns, and the first one stores it.
 Stored merge_and_store(const DataChoice& data, const Ranks& ranks);
 
 }  // namespace uctrace::cli

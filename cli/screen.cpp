@@ -28,7 +28,7 @@ sigset_t taken_signals() {
   return set;
 }
 
-// Another terminal, or one that another job has, is none of ours to change.
+// A terminal that another job uses must not be changed.
 bool is_own_keyboard() { return isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp(); }
 
 }  // namespace
@@ -52,7 +52,7 @@ Screen::~Screen() {
   sigprocmask(SIG_UNBLOCK, &set, nullptr);
 }
 
-// Keys come one by one and are not shown. Those that make signals still do.
+// Keys come one by one without echo. Keys that make signals still do.
 void Screen::enter() {
   termios settings{};
   if (takes_keys_ && tcgetattr(STDIN_FILENO, &settings) == 0) {
@@ -102,7 +102,7 @@ Screen::Happened Screen::read_key() {
   const ssize_t got = read(STDIN_FILENO, &key, 1);
   if (got == 1) return {.event = Event::key, .key = key};
   if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
-  takes_keys_ = false;  // nobody types any more
+  takes_keys_ = false;  // there is no more input
   return {};
 }
 

@@ -1,5 +1,5 @@
-// A terminal that a picture is shown on again and again, and whose keys are read. It is put back as
-// it was when this ends, and while the process is stopped.
+// A terminal that shows a picture repeatedly and whose keys are read. Its state is restored at the
+// end, and while the process is stopped.
 #pragma once
 
 #include <termios.h>
@@ -13,7 +13,7 @@ namespace uctrace::cli {
 
 class Screen {
  public:
-  // Of standard output, and keys of standard input where that is the same terminal.
+  // Uses standard output, and keys of standard input if that is the same terminal.
   Screen();
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
@@ -28,7 +28,7 @@ class Screen {
     char key = 0;
   };
   using Clock = std::chrono::steady_clock;
-  // What happens until then. `redraw`: the size may be another one.
+  // The next event until then. `redraw`: the size may have changed.
   Happened wait_until(Clock::time_point end);
 
  private:

@@ -1,5 +1,5 @@
-// The verb `serve`: what others ask for over HTTP. With --metrics, the counters of a job while it
-// runs and after. Nothing in the job waits for who asks.
+// The verb `serve`: answers over HTTP. With --metrics, the counters of a job while it runs and
+// after. Nothing in the job waits for a client.
 #include <chrono>
 #include <iostream>
 #include <map>
@@ -27,7 +27,7 @@ using serving::HttpRequest;
 
 constexpr const char* kMetricsPath = "/metrics";
 
-// The text of the metrics. The files are read when somebody asks, but not again and again for many.
+// The text of the metrics. The files are read on request, but many requests share one reading.
 class Metrics {
  public:
   explicit Metrics(const ServeCommand& command)
@@ -55,7 +55,7 @@ class Metrics {
     try {
       jobs_.read();
     } catch (const Error&) {
-      if (!waits_) throw;  // the folder is not there yet
+      if (!waits_) throw;  // the folder does not exist yet
     }
     families_ = live::metric_families(take_jobs());
     families_.push_back(live::unread_files_family(jobs_.unread().size()));
@@ -64,7 +64,7 @@ class Metrics {
     read_at_ = Clock::now();
   }
 
-  // The newest first. What is no longer shown is forgotten.
+  // The newest first. Jobs that are no longer shown are forgotten.
   std::vector<const live::JobCounters*> take_jobs() {
     std::vector<const live::JobCounters*> shown;
     std::map<std::string, live::JobCounters> kept;

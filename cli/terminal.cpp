@@ -11,8 +11,8 @@
 namespace uctrace::cli {
 namespace {
 
-// Where a line has to be broken: behind the last space within `width` columns, 0 if there is none
-// behind `from`. SIZE_MAX: it need not be. Escape sequences of colours take no column.
+// Where to break a line: after the last space within `width` columns, 0 if there is none after
+// `from`. SIZE_MAX: no break is needed. Colour escape sequences take no column.
 std::size_t break_of(std::string_view line, std::size_t from, std::size_t width) {
   std::size_t column = 0, last_space = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {

@@ -1,4 +1,4 @@
-// What standard output is, and how the tool behaves on it.
+// The kind of standard output, and the tool's behaviour on it.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace uctrace::cli {
 
-// On for a terminal, or where CLICOLOR_FORCE asks for it; NO_COLOR has the last word.
+// On for a terminal, or if CLICOLOR_FORCE is set; NO_COLOR overrides both.
 Colour colour_of_output();
 
-// Columns that a text may take: those of the terminal. kAnyWidth for other formats, where standard
-// output is no terminal, and for who asked for `wide`.
+// How many columns a text may take: those of the terminal. kAnyWidth for other formats, if standard
+// output is not a terminal, and with `wide`.
 std::size_t width_of_output(Format format, bool wide);
 
-// Passes lines on, and breaks those at spaces that are longer than `width`; what follows is
-// indented. What has no space there stays as it is. The last line is out when this ends.
+// Passes lines on, and breaks lines longer than `width` at spaces; continuation lines are indented.
+// A line without a space there stays as it is. The destructor writes the last line.
 class FittedOutput : public std::ostream {
  public:
   FittedOutput(std::ostream& to, std::size_t width) : std::ostream(nullptr), lines_(to, width) {
@@ -47,8 +47,8 @@ class FittedOutput : public std::ostream {
   Lines lines_;
 };
 
-// A reader that has seen enough (`| head`) ends this process without a word. Not for `record`: its
-// program inherits what it does to signals.
+// If the reader closes the pipe (`| head`), this process ends silently. Not for `record`: its
+// program would inherit the signal setting.
 void end_quietly_on_closed_pipe();
 
 }  // namespace uctrace::cli

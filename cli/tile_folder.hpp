@@ -1,6 +1,6 @@
-// The folder of a page with tiles (docs/page-data.md#tiles): index.html and tiles/N.js. Nobody
-// takes it for whole until it is: it is made under a random name beside the one that is wanted,
-// which it gets at the end. What has that name already is refused, and never touched.
+// The folder of a page with tiles (docs/page-data.md#tiles): index.html and tiles/N.js. It never
+// appears incomplete: it is made under a random name beside the final one, and renamed at the end.
+// If the final name is taken, it is refused and nothing is touched.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace uctrace::cli {
 
 class TileFolder {
  public:
-  // Throws Error where it cannot be made, or is refused.
+  // Throws Error if it cannot be made, or is refused.
   explicit TileFolder(const std::filesystem::path& wanted);
 
-  // By any thread.
+  // On any thread.
   void write_tile(std::size_t number, std::string_view script) const;
-  // Writes the page, and gives the folder its name.
+  // Writes the page and gives the folder its final name.
   void publish(std::string_view page);
 
  private:

@@ -1,5 +1,5 @@
-// The verb `top`: how fast a job counts, read twice or again and again. A process that counts is
-// not disturbed.
+// The verb `top`: the rates of a job's counters, from two readings or continuously. Counting
+// processes are not disturbed.
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -23,10 +23,10 @@
 namespace uctrace::cli {
 namespace {
 
-// Less is a load on the machine, and says little.
+// A shorter interval is a load on the machine, and tells little.
 constexpr std::uint64_t kLeastInterval_ns = 100'000'000;
 
-// What comes behind `now` in a list, and the first again behind the last.
+// The entry after `now` in a list, cyclically.
 template <typename List, typename Value>
 Value next_in(const List& list, Value now) {
   const auto at = std::find(std::begin(list), std::end(list), now);
@@ -34,7 +34,7 @@ Value next_in(const List& list, Value now) {
                                                                  : *std::next(at);
 }
 
-// How many lines of a terminal it takes at most: a terminal breaks a line that is too long.
+// How many lines of a terminal it takes at most: terminals wrap long lines.
 std::ptrdiff_t lines_of(const std::string& text, std::size_t width) {
   std::ptrdiff_t count = 0;
   std::istringstream lines(text);
@@ -72,7 +72,7 @@ class Top {
     warn_of_unnamed(reading_->now);
   }
 
-  // Until the job has ended, or somebody ends it; its last picture stays.
+  // Runs until the job or the user ends it; the last picture stays.
   void show() {
     if (options_.by == CountersBy::all) options_.by = CountersBy::pairs;
     {
@@ -94,7 +94,7 @@ class Top {
 
   live::Shown shown() const { return {jobs_, *reading_, plain_text(command_.folder.string())}; }
 
-  // Until it is time for the next reading. False: it is over.
+  // Waits until the next reading. False: it is over.
   bool wait(Screen& screen) {
     const auto end = Screen::Clock::now() + interval_;
     for (;;) {
@@ -106,7 +106,7 @@ class Top {
     }
   }
 
-  // False: it was the one to end.
+  // False: the key to end.
   bool take_key(char key) {
     if (key == 'q') return false;
     if (key == 'v') options_.by = next_in(live::kTopViews, options_.by);
@@ -117,7 +117,7 @@ class Top {
     return true;
   }
 
-  // One table, with as many rows as the terminal has room for. Its size may change at any time.
+  // One table, with as many rows as fit on the terminal, whose size may change at any time.
   std::string picture(bool with_keys) const {
     live::TopOptions fitted = options_;
     fitted.width = width_of_output(fitted.format, command_.wide);
@@ -128,7 +128,7 @@ class Top {
     for (std::ptrdiff_t rows = size.ws_row;;) {
       fitted.limit = static_cast<std::size_t>(rows);
       std::string text = picture(fitted, with_keys);
-      // The cursor stands below the last line.
+      // The cursor is below the last line.
       const std::ptrdiff_t too_many = lines_of(text, columns) + 1 - size.ws_row;
       if (too_many <= 0 || rows == 1) return text;
       rows = std::max(rows - too_many, std::ptrdiff_t{1});

@@ -11,7 +11,7 @@
 
 namespace uctrace::cli {
 
-// Somebody waits with a finger on a key: nothing is merged, and nothing is said of what went wrong.
+// A user waits for completion: nothing is merged, and errors are silent.
 int run(const ValuesCommand& command) {
   end_quietly_on_closed_pipe();
   DataChoice data;

@@ -1,12 +1,12 @@
-// The verbs. Each returns the exit status of the command and throws Error where it cannot do its
-// work; results go to standard output, everything else to standard error.
+// The verbs. Each returns the exit status of the command, and throws Error if it cannot do its
+// work. Results go to standard output, everything else to standard error.
 #pragma once
 
 #include "cli/command-line/command_line.hpp"
 
 namespace uctrace::cli {
 
-// Failures of the tool itself, as env(1) and timeout(1) count them.
+// Failures of the tool itself, numbered as in env(1) and timeout(1).
 enum ExitStatus : int {
   kOk = 0,
   kIdentityViolated = 1,

@@ -48,7 +48,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-// Changes that a comparison on the page has at most, the greatest first.
+// Most changes in a comparison on the page, the largest first.
 constexpr std::size_t kPageChanges = 500;
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& why) {
@@ -69,7 +69,7 @@ void write_page(const fs::path& path, std::string_view html, BeforePublishing be
   }
 }
 
-// A pipe or a device that the user named, as /dev/stdout.
+// For a pipe or device that the user named, such as /dev/stdout.
 void write_into(const fs::path& path, std::string_view html) {
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   const bool ok = fd >= 0 && write_all(fd, html);
@@ -78,7 +78,7 @@ void write_into(const fs::path& path, std::string_view html) {
   if (!ok) refuse(path, std::error_code(error, std::generic_category()).message());
 }
 
-// Where a link leads that this user, or the system, made. Somebody else's is replaced, and never
+// The target of a link made by this user or the system. Other users' links are replaced, never
 // followed.
 fs::path named_file(const fs::path& path) {
   struct stat link {};
@@ -101,7 +101,7 @@ void write_named_page(const fs::path& path, std::string_view html) {
   write_page(named_file(path), html, [] {});
 }
 
-// Beside the merged run, in the place of an older page only.
+// Beside the merged run; replaces nothing but an older page.
 fs::path default_page(const DataChoice& data) {
   const fs::path path = StorePlace(data).make_folder() / kPageFile;
   require_replaceable(path, is_page);
@@ -117,7 +117,7 @@ PageOptions options_of(const ViewCommand& command) {
   return options;
 }
 
-// Of an earlier run, whose other options are those of the page's run; nothing where none is named.
+// The measures of an earlier run, with the options of the page's run; nothing if none is named.
 std::optional<diff::RunMeasures> earlier_run(const ViewCommand& command) {
   if (command.before.empty()) return std::nullopt;
   DataChoice before = command.data;
@@ -168,11 +168,11 @@ constexpr std::size_t kMegabyte = 1'000'000;
 // A larger page takes long to open.
 std::size_t longest_page() {
   const char* test =
-      std::getenv("UCTRACE_TEST_PAGE_BYTES");  // in the tests, which make no such run
+      std::getenv("UCTRACE_TEST_PAGE_BYTES");  // for tests, which make no such run
   return test != nullptr ? std::strtoull(test, nullptr, 10) : 25 * kMegabyte;
 }
 
-// A page, and how many operations it has in detail, of how many.
+// A page, the number of its operations in detail, and the total.
 struct MadePage {
   std::string html;
   std::uint64_t embedded = 0, events = 0;
@@ -185,8 +185,8 @@ MadePage make_page(const RowSource& rows, const PageOptions& options) {
   return page;
 }
 
-// With as many operations in detail as a page that is not too large has room for, where nobody said
-// how many. Sums are not cut: a page that is too large with these alone stays as it is.
+// Unless a number is given, the page has as many operations in detail as fit. Sums are never cut: a
+// page that is too large with these alone stays as it is.
 std::string fitting_page(const RowSource& rows, PageOptions options, bool is_limit_given) {
   MadePage whole = make_page(rows, options);
   const std::size_t most = longest_page();
@@ -194,7 +194,7 @@ std::string fitting_page(const RowSource& rows, PageOptions options, bool is_lim
   options.limit = 0;
   MadePage fitting = make_page(rows, options);
   if (fitting.html.size() > most) return std::move(whole.html);
-  // Operations take about as much room each; the first ones need their texts, too.
+  // Each operation takes about the same room; the first ones also need their texts.
   const double share = static_cast<double>(most - fitting.html.size()) /
                        static_cast<double>(whole.html.size() - fitting.html.size());
   options.limit = static_cast<std::uint64_t>(0.9 * share * static_cast<double>(whole.embedded));
@@ -238,12 +238,12 @@ void require_sense(const ViewCommand& command) {
   serving::require_port(command.port);
 }
 
-// The page as it was built allows itself no more than this, either.
+// The built page itself allows no more than this.
 constexpr std::string_view kPagePolicy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-// Nothing is written, so a signal may end the process while a page or a tile is made.
+// It writes no files, so a signal may end the process while a page or a tile is made.
 void serve(const serving::PageServer& pages, std::size_t port, serving::StopSignals& stop) {
   serving::HttpServer server({.address = "127.0.0.1", .port = static_cast<std::uint16_t>(port)});
   std::cout << server.url() << pages.path() << std::endl;
@@ -251,7 +251,7 @@ void serve(const serving::PageServer& pages, std::size_t port, serving::StopSign
                stop.descriptor());
 }
 
-// To who looks at the page, in the place of what could not be made.
+// What the page shows in place of something that could not be made.
 std::string served_failure(const std::exception& failure) {
   if (dynamic_cast<const UnreadableStore*>(&failure) == nullptr) return failure_text(failure);
   Problem problem = static_cast<const UnreadableStore&>(failure).problem();
@@ -259,8 +259,8 @@ std::string served_failure(const std::exception& failure) {
   return Error(problem).message();
 }
 
-// Of a damaged store, the first page throws before anything is served, so that the logs are merged
-// anew. What is damaged later is an error where it is asked for.
+// With a damaged store, the first page throws before anything is served, so the logs are merged
+// again. Damage that comes later is an error where it is met.
 void serve_page(const RowSource& rows, const PageOptions& options, std::size_t port) {
   std::string whole = page_of(rows, options);
   serving::StopSignals stop;
@@ -278,7 +278,7 @@ void serve_page(const RowSource& rows, const PageOptions& options, std::size_t p
   serve({serving::random_token(), std::string(kPagePolicy), std::move(whole), make}, port, stop);
 }
 
-// The page, and its tiles when they are asked for.
+// Serves the page, and its tiles on request.
 void serve_tiles(const RowSource& rows, PageOptions options, const ViewCommand& command) {
   MakeTile make_tile;
   TileOptions& tiles = options.tiles.emplace(tile_options(command));

@@ -1,4 +1,4 @@
-// Rows of a run that somebody waits for: a line on the terminal says how many were read.
+// Rows of a run, with a line on the terminal that says how many were read.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ class WatchedRows : public TableReader<Row> {
   ProgressLine& line_;
 };
 
-// The line outlives what is returned.
+// The line must outlive the result.
 inline RowSource::Readers watched(RowSource::Readers readers, ProgressLine& line) {
   std::apply(
       [&]<typename... Row>(RowSource::Reader<Row>&... reader) {

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLinesShown = 15;
 
-// The tree lies in no repository of UCX's, but may lie in one of the user's.
+// The tree is not in a repository of UCX, but may be in one of the user's.
 const std::map<std::string, std::string> kEnvironment = {{"LC_ALL", "C"},
                                                          {"GIT_DIR", "/nonexistent"}};
 
@@ -54,7 +54,7 @@ StepResult run_configure(const BuildPlan& plan, const Words& options, Log& log,
                  });
 }
 
-// A compiler that is newer than these sources warns of what was not known then.
+// A compiler newer than these sources has warnings that were not known then.
 void add_no_error(Words& options) {
   for (const std::string variable : {"CFLAGS=", "CXXFLAGS="}) {
     const auto flags = std::find_if(options.begin(), options.end(), [&](const std::string& word) {

@@ -30,7 +30,7 @@ namespace {
 using namespace build_ucx;
 namespace fs = std::filesystem;
 
-// What UCX's own script for releases asks for, with threads: for a site that cannot be asked.
+// The options of UCX's own release script, plus threads: for a site without ucx_info.
 const Words kReleaseOptions = {"--disable-logging", "--disable-debug", "--disable-assertions",
                                "--disable-params-check", "--enable-mt"};
 
@@ -73,7 +73,7 @@ Site find_site(const fs::path& given) {
   return {};
 }
 
-// Modules are looked for beside libucs: those without a device here are seen there alone.
+// Modules are looked for beside libucs: only there can those without a device here be seen.
 void add_modules(const fs::path& folder, Resources& resources) {
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
@@ -99,7 +99,7 @@ Resources resources_of(const fs::path& ucx_info, const fs::path& libraries) {
   return resources;
 }
 
-// --- what came of it -------------------------------------------------------------------------
+// --- the result -------------------------------------------------------------------------
 
 void say_dropped(const std::vector<Dropped>& dropped) {
   for (const Dropped& option : dropped) {
@@ -132,7 +132,7 @@ void say_use(const fs::path& prefix) {
             << " -- mpirun -np 4 ./app\n";
 }
 
-// What was built answers as what it was built from.
+// The built UCX must report the version of its sources.
 void require_alive(const fs::path& staged, const std::string& version, const Log& log) {
   check::ChildOptions options;
   options.environment["LD_LIBRARY_PATH"] = (staged / "lib").string();

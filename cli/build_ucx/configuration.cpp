@@ -13,8 +13,8 @@
 namespace uctrace::cli::build_ucx {
 namespace {
 
-// Where a package is put, on which machine and by which rules it is built, and parts of UCX that no
-// recorded job uses. A private build has its own answers.
+// Options about a package's location, machine and build rules, and about parts of UCX that no
+// recorded job uses. A private build sets its own.
 constexpr std::array kOfThePackage = {"build",
                                       "host",
                                       "target",
@@ -47,10 +47,10 @@ constexpr std::array kOfThePackage = {"build",
                                       "libtool-lock",
                                       "fast-install"};
 
-// What an option's part is called in configure's messages, besides its own name.
+// Other names of an option's part in configure's messages.
 struct Alias {
   const char* part;
-  const char* words;  // of a regular expression
+  const char* words;  // a regular expression
 };
 constexpr std::array kAliases = {
     Alias{"verbs", "verbs|ibverbs|libibverbs|IB verbs"},
@@ -64,7 +64,7 @@ constexpr std::array kAliases = {
     Alias{"ugni", "ugni|cray-ugni"},
 };
 
-// Parts whose presence configure sums up at its end, by the name that it gives them there.
+// Parts that configure lists in its summary, by the names used there.
 struct Module {
   const char* part;
   const char* name;
@@ -136,8 +136,8 @@ bool is_variable(const std::string& word) {
   return std::regex_search(word, std::regex("^[A-Za-z_][A-Za-z0-9_]*="));
 }
 
-// configure keeps its arguments without the quotes that a shell needed: a word that is neither an
-// option nor a variable belongs to the one before it ("CFLAGS=-O2 -g").
+// configure records its arguments without the shell's quotes: a word that is neither an option nor
+// a variable belongs to the word before it ("CFLAGS=-O2 -g").
 Words split_options(const std::string& line) {
   Words options;
   std::istringstream in(line);

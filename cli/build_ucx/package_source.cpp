@@ -35,7 +35,7 @@ void add_list(const fs::path& file, const fs::path& folder) {
   if (!sources.empty()) std::ofstream(folder / file.filename()) << sources;
 }
 
-// The machine's repositories, of whatever mirror, as repositories of sources.
+// The machine's repositories, with their mirrors, as source repositories.
 void write_lists(const fs::path& folder) {
   fs::create_directories(folder);
   std::error_code error;
@@ -60,12 +60,12 @@ class Apt {
   StepResult run(std::vector<std::string> words) {
     const std::vector<std::string> options = {
         "apt-get", "-o", "Dir::Etc::SourceList=/dev/null",
-        // Folders of our own for all that apt would write.
+        // Our own folders for everything that apt writes.
         "-o", fmt::format("Dir::Etc::SourceParts={}", (scratch_ / "lists.d").string()), "-o",
         fmt::format("Dir::State={}", (scratch_ / "state").string()), "-o",
         fmt::format("Dir::State::Lists={}", (scratch_ / "state" / "lists").string()), "-o",
         fmt::format("Dir::Cache={}", (scratch_ / "cache").string()),
-        // Its other user may not enter our folder.
+        // apt's sandbox user may not enter our folder.
         "-o", "APT::Sandbox::User=root", "-o", "Acquire::Retries=3", "-o",
         "Acquire::Languages=none"};
     words.insert(words.begin(), options.begin(), options.end());
@@ -130,8 +130,8 @@ Source package_of_installed_ucx() {
 void unpack_package(const std::string& package, const std::string& version, const fs::path& folder,
                     const fs::path& scratch, Log& log) {
   Apt apt(scratch, log);
-  // A repository that cannot be read is not always the one that is needed: what counts is whether
-  // the sources are found afterwards.
+  // A repository that cannot be read may not be the one that is needed: what counts is whether the
+  // sources are found afterwards.
   const StepResult update = apt.run({"update"});
   const StepResult download =
       apt.run({"source", "--download-only", fmt::format("{}={}", package, version)});

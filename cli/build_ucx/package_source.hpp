@@ -1,6 +1,5 @@
-// The distribution's own sources of the UCX that is installed, by apt: with a list and with state
-// of our own, since a machine seldom lists sources and the user need not be root. Signatures are
-// checked as apt always does.
+// Gets the distribution's sources of the installed UCX by apt. Uses our own list and state, because
+// few machines list sources and the user may not be root. apt checks signatures as always.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +9,7 @@
 
 namespace uctrace::cli::build_ucx {
 
-// Throws Error where the distribution has no apt, or libucx is not installed from it.
+// Throws Error if the distribution has no apt, or libucx is not installed from it.
 Source package_of_installed_ucx();
 
 void unpack_package(const std::string& package, const std::string& version,

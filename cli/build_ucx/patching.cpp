@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the header of every patched UCX, of whatever version of the patch.
+// In the header of every patched UCX, for all versions of the patch.
 constexpr const char* kSign = "uct_tool_ops";
 
 bool is_patched(const fs::path& tree) {
@@ -38,7 +38,7 @@ std::vector<std::string> hunks_that_do_not_fit(const std::string& output) {
     if (std::regex_search(line, match, failed)) {
       hunks.push_back(fmt::format("{}, hunk {}", file, match[1].str()));
     }
-    // A file that is not there: patch quotes the head of the part that names it.
+    // A missing file: patch quotes the header of its part.
     if (std::regex_search(line, match, missing)) {
       hunks.push_back(fmt::format("{}, which is missing", match[1].str()));
     }

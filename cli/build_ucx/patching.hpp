@@ -9,7 +9,7 @@
 
 namespace uctrace::cli::build_ucx {
 
-// What `patch --dry-run` complains of: "src/uct/api/uct.h, hunk 3".
+// The failures of `patch --dry-run`: "src/uct/api/uct.h, hunk 3".
 std::vector<std::string> hunks_that_do_not_fit(const std::string& output);
 
 // Throws Error if the tree is patched already or one hunk does not fit; it is unchanged then.

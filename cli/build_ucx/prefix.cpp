@@ -44,7 +44,7 @@ std::string text_of(const fs::path& file) {
   return text.str();
 }
 
-// make, the shell and LD_PRELOAD divide words here.
+// make, the shell and LD_PRELOAD split words at these characters.
 constexpr const char* kDividing = " \t\n:;'\"\\$&()<>*?[]#|`~%=";
 
 }  // namespace
@@ -104,7 +104,7 @@ void write_inputs(const fs::path& staged, const BuildInputs& inputs) {
 void put_in_place(const fs::path& staged, const fs::path& prefix) {
   const fs::path old = staged.string() + ".old";
   std::error_code error;
-  fs::rename(prefix, old, error);  // where there is one; the work folder takes it with it
+  fs::rename(prefix, old, error);  // if there is one; it is removed with the work folder
   fs::rename(staged, prefix);
 }
 

@@ -33,7 +33,7 @@ Resources parse_resources(const std::string& ucx_info) {
     if (const auto manager = value_of(line, "Connection manager:")) {
       resources.insert("connections by " + *manager);
     }
-    // It is there, and has no device to work with here.
+    // It is there, but has no device here.
     if (const auto manager = value_of(line, "< failed to open connection manager")) {
       resources.insert("connections by " + manager->substr(0, manager->find(' ')));
     }

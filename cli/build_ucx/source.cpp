@@ -33,10 +33,10 @@ std::string read_text(const fs::path& file) {
   throw Error({.what = "cannot build from " + source.string(), .why = why, .to_do = to_do});
 }
 
-constexpr int kTimeToList = 120;  // seconds, of a tarball
+constexpr int kTimeToList = 120;  // seconds, for a tarball
 constexpr const char* kWhatSourceIs = "give the top folder of UCX's sources, or a tarball of them";
 
-// What a build leaves beside the sources, and version control: made again, or not needed.
+// Products of a build and version control: made again, or not needed.
 bool is_product(const fs::directory_entry& entry) {
   constexpr std::array kNames = {".git",       ".libs",         ".deps",    "autom4te.cache",
                                  "config.log", "config.status", "config.h", "libtool",
@@ -69,8 +69,8 @@ std::string stamp_of(const fs::path& file) {
   return fmt::format("{} {}.{:09}", facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
 }
 
-// Names, sizes and times of all sources, as one number: a build from a folder is another build
-// once a file of it has changed.
+// Names, sizes and times of all sources, as one number: after a change of any file, a build from
+// the folder is a different one.
 std::string fingerprint(const fs::path& folder) {
   std::vector<std::string> files;
   for_sources(folder, [&](const fs::directory_entry& entry, const fs::path& relative) {
@@ -94,7 +94,7 @@ void copy_folder(const fs::path& from, const fs::path& to) {
       fs::create_directory(to / relative);
     } else if (entry.is_regular_file()) {
       fs::copy_file(entry.path(), to / relative);
-      // Makefiles and what autoconf made are compared by time.
+      // Makefiles and autoconf's output are compared by time.
       fs::last_write_time(to / relative, entry.last_write_time());
     }
   });
@@ -105,7 +105,7 @@ std::string tar_says(const fs::path& tarball, std::vector<std::string> options) 
   options.insert(options.begin() + 2, {"--file", tarball.string()});
   const auto result = check::run_child(
       options, {.environment = {{"LC_ALL", "C"}}, .unset = {}, .timeout_s = kTimeToList});
-  const bool of_one_member = options.size() > 4;  // the other name of it is then missing
+  const bool of_one_member = options.size() > 4;  // then its other name is missing
   if (result.good() || (of_one_member && !result.out.empty())) return result.out;
   refuse(tarball, "tar cannot read it: " + tail_of(result.err, 2),
          "see that the file is whole; tar.gz, tar.bz2 and tar.xz are read");
@@ -122,7 +122,7 @@ void require_harmless(const fs::path& tarball) {
   }
 }
 
-// configure.ac lies in the tarball's one folder or, of an archive without prefix, at its top.
+// configure.ac is in the tarball's only folder or, in an archive without prefix, at the top.
 std::string configure_ac_of(const fs::path& tarball) {
   std::string found;
   for (const std::string& name : check::lines_of(tar_says(tarball, {"--list"}))) {

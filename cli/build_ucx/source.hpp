@@ -14,22 +14,22 @@ struct Source {
   Kind kind = Kind::folder;
   std::filesystem::path path;  // of a folder or tarball, absolute
   std::string package, package_version;
-  std::string identity;  // changes whenever what is built from it does
-  UcxVersion version;    // one that the patch is made for
+  std::string identity;  // changes whenever the build would
+  UcxVersion version;    // one that the patch supports
 
   std::string name() const;  // for people
 };
 
-// What SOURCE is; the package of the installed libucx if it is empty. Reads, and writes nothing.
-// Throws Error, also for a UCX of another version than the patch is made for.
+// Resolves SOURCE; if it is empty, the package of the installed libucx. Writes nothing. Throws
+// Error, also for a version of UCX that the patch does not support.
 Source find_source(const std::filesystem::path& given);
 
-// A copy of the sources as `folder`, which must not exist; what an earlier build left in them is
-// not copied. `scratch` is an empty folder for what is needed on the way.
+// Copies the sources to `folder`, which must not exist, without products of earlier builds.
+// `scratch` is an empty folder for intermediate files.
 void unpack(const Source& source, const std::filesystem::path& folder,
             const std::filesystem::path& scratch, Log& log);
 
-// Throws Error for sources that the patch is not made for; `name` is theirs.
+// Throws Error for sources that the patch does not support; `name` names them.
 UcxVersion require_patchable(const std::string& configure_ac, const std::string& name);
 UcxVersion require_patchable(const UcxVersion& version, const std::string& name);
 

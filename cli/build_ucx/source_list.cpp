@@ -9,7 +9,7 @@ namespace uctrace::cli::build_ucx {
 std::string source_list_of(const std::string& list, ListForm form) {
   static const std::regex line_type("^[ \t]*deb(?=[ \t])");
   static const std::regex field("^Types:.*", std::regex::icase);
-  // Sources are of every architecture: what limits the packages to one would be for nothing.
+  // Sources have no architecture: a restriction to one does not apply.
   static const std::regex architecture("([\\[ \t])arch=[^\\] \t]*[ \t]*", std::regex::icase);
   std::string sources;
   for (const std::string& line : check::lines_of(list)) {

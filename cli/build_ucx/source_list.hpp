@@ -8,8 +8,8 @@ namespace uctrace::cli::build_ucx {
 // The two forms that apt reads: *.list with one repository a line, *.sources with paragraphs.
 enum class ListForm : unsigned char { lines, paragraphs };
 
-// The same repositories, asked for sources: mirrors, suites, keys and all else are kept. What is
-// disabled stays so.
+// The same repositories as source repositories: mirrors, suites, keys and all else are kept.
+// Disabled ones stay disabled.
 std::string source_list_of(const std::string& list, ListForm form);
 
 }  // namespace uctrace::cli::build_ucx

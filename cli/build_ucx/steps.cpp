@@ -49,7 +49,7 @@ void catch_signal(int signal) { caught = signal; }
   _exit(127);
 }
 
-// A child and all that it started, which has the child's process group.
+// A child and all its descendants, which share its process group.
 class Group {
  public:
   explicit Group(pid_t leader) : leader_(leader) { setpgid(leader, leader); }
@@ -173,7 +173,7 @@ StepResult Log::run(const StepCommand& command,
   std::size_t told = 0;
   std::array<char, 65536> block{};
   while (caught == 0) {
-    // Looks up now and then: a signal may come just before it waits.
+    // Wakes periodically: a signal may come just before it waits.
     pollfd waited{.fd = ends[0], .events = POLLIN, .revents = 0};
     if (poll(&waited, 1, 500) <= 0) continue;
     const ssize_t got = read(ends[0], block.data(), block.size());

@@ -1,5 +1,5 @@
-// The programs a build consists of: run one after the other, their output in one log, with a line
-// of progress each, and ended together with all they started when the user interrupts.
+// The programs a build consists of: run one after the other, with their output in one log and a
+// line of progress each. If the user interrupts, they are ended with all their children.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace uctrace::cli::build_ucx {
 
-// SIGINT, SIGTERM or SIGHUP came: what is half done is undone on the way out.
+// SIGINT, SIGTERM or SIGHUP came: unfinished work is undone on the way out.
 struct Interrupted {
   int signal = 0;
 };
@@ -26,8 +26,7 @@ class InterruptScope {
 };
 void throw_if_interrupted();
 
-// Between copying thousands of files and asking the user to wait there is a line such as
-// "compiling: 213 files (1:12)". On a terminal it is written again as it grows.
+// A progress line such as "compiling: 213 files (1:12)". On a terminal it is rewritten as it grows.
 class Progress {
  public:
   explicit Progress(std::string title);
@@ -48,7 +47,7 @@ class Progress {
 struct StepCommand {
   std::vector<std::string> words;
   std::filesystem::path folder;
-  std::map<std::string, std::string> environment = {};  // set besides one's own
+  std::map<std::string, std::string> environment = {};  // added to our own
 };
 
 struct StepResult {
@@ -58,7 +57,7 @@ struct StepResult {
 
 class Log {
  public:
-  // Begins an empty log and holds it against a second build. Throws Error.
+  // Begins an empty log and locks it against a second build. Throws Error.
   explicit Log(std::filesystem::path path);
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;

@@ -17,7 +17,7 @@ namespace {
 struct Tool {
   const char* program;
   const char* package;
-  const char* variable = nullptr;  // that names another program, as configure heeds it
+  const char* variable = nullptr;  // names another program; configure obeys it, too
 };
 constexpr std::array kTools = {Tool{"gcc", "gcc", "CC"},     Tool{"g++", "g++", "CXX"},
                                Tool{"make", "make"},         Tool{"patch", "patch"},

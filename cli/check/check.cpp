@@ -23,8 +23,7 @@ using nlohmann::ordered_json;
 
 constexpr const char* kSystemUcx = "libucp.so.0";
 
-// What the line sets for the job is set here, too, so that all that is asked answers as for the
-// job.
+// Sets here what the line sets for the job, so that all answers are the same as for the job.
 void adopt(const Target& target) {
   for (const auto& [name, value] : target.environment) setenv(name.c_str(), value.c_str(), 1);
   for (const auto& [name, value] : target.mca) {
@@ -40,7 +39,7 @@ std::vector<Mpi> find_mpis(const Target& target, const ProgramFacts& program) {
   return {};
 }
 
-// One trial for each UCX; what it said is for each MPI that uses it.
+// One trial per UCX; its result serves each MPI that uses this UCX.
 void check_ucx_and_mpi(Findings& findings, const Target& target, const ProgramFacts& program,
                        const std::filesystem::path& preload) {
   const std::vector<Mpi> mpis = find_mpis(target, program);
@@ -132,7 +131,7 @@ Table table_of(const std::vector<Finding>& shown) {
 void write(const Findings& findings, const CheckCommand& command) {
   std::vector<Finding> shown = findings.all();
   const std::size_t count = std::min(shown.size(), command.limit.value_or(shown.size()));
-  // A cut list begins with the worst: that must not be what is cut off.
+  // A truncated list must keep its worst entry.
   if (command.limit) {
     std::stable_sort(shown.begin(), shown.end(),
                      [](const Finding& a, const Finding& b) { return a.grade > b.grade; });

@@ -1,5 +1,5 @@
-// The folder for the data is tried as the recorder uses it: a file is made, space reserved, mapped
-// and written, and the file removed.
+// Tries the data folder as the recorder uses it: makes a file, reserves space, maps and writes it,
+// and removes the file.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -74,7 +74,7 @@ fs::path existing(fs::path folder) {
   return folder;
 }
 
-// A limit of the size of files is told by a signal that ends the process, unless it is ignored.
+// The limit on file sizes raises a signal that ends the process, unless it is ignored.
 class FileSizeSignalIgnored {
  public:
   FileSizeSignalIgnored() : before_(std::signal(SIGXFSZ, SIG_IGN)) {}
@@ -102,8 +102,7 @@ int write_and_map(int fd) {
   return 0;
 }
 
-// The name of the trial file is one that `record` takes for its own, should it ever stay. 0 or
-// errno.
+// If the trial file should ever stay, `record` takes it for its own by its name. 0 or errno.
 int make_file(const fs::path& folder, std::optional<NewFile>& file) {
   try {
     file.emplace(folder / kMarkerFile);
@@ -157,7 +156,7 @@ bool is_writable(Findings& findings, const fs::path& folder) {
   return true;
 }
 
-// Bytes that the user may still write by quota; nullopt: no quota, or it cannot be asked.
+// Bytes that the user may still write by quota; nullopt: no quota, or not known.
 std::optional<std::uint64_t> left_by_quota(const Mount& mount) {
   dqblk quota{};
   if (quotactl(QCMD(Q_GETQUOTA, USRQUOTA), mount.device.c_str(), static_cast<int>(getuid()),

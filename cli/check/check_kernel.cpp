@@ -41,7 +41,7 @@ bool has_populate() {
   return has;
 }
 
-// A container is seen by what its makers leave; none of this is certain.
+// Containers are recognised by traces of their tools; none of these is certain.
 std::string container() {
   if (fs::exists("/.dockerenv")) return "Docker";
   if (fs::exists("/run/.containerenv")) return "Podman";
@@ -69,8 +69,8 @@ void check_release(Findings& findings) {
                     .fix = "use Linux 5.9 or newer, or a container profile that allows it"});
 }
 
-// As UCX's cma does it: one process reads the memory of another that is not its child. The child
-// asks for its parent's, which is the direction that ptrace_scope forbids. Returns 0 or errno.
+// Does what UCX's cma does: one process reads the memory of another that is not its child. The
+// child reads its parent's, which is the direction that ptrace_scope forbids. Returns 0 or errno.
 int read_other_process() {
   static const char kMark[] = "uctrace";
   const pid_t parent = getpid();
@@ -129,7 +129,7 @@ void check_kernel(Findings& findings) {
 
 namespace {
 
-// What of the kernel's part of its driver is installed; empty: nothing.
+// The installed kernel part of its driver; empty: nothing.
 std::string installed_of(const gpu::VendorFacts& vendor) {
   std::error_code error;
   for (const char* file : vendor.installed) {

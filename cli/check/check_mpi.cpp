@@ -1,6 +1,6 @@
-// Whether an MPI sends by UCX here. Open MPI decides at run time, from lists of transports and
-// devices; the same decision is made here from what its own ompi_info and UCX say, and marked as an
-// expectation. Others are built for one network module.
+// Whether an MPI uses UCX here. Open MPI decides at run time from lists of transports and devices.
+// The same decision is made here from the output of ompi_info and UCX, and marked as an
+// expectation. Other MPIs are built for one network module.
 #include <fmt/format.h>
 #include <fnmatch.h>
 
@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 constexpr std::array<const char*, 9> kUcxOptions = {
     "--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any"};
 
-// How much of what Open MPI asks for this machine has.
+// How much of Open MPI's requirements this machine has.
 enum class Support { none, transports, devices };
 
 std::vector<std::string> split(const std::string& list) {
@@ -39,7 +39,7 @@ bool is_listed(const std::string& list, const std::string& name, bool patterns) 
   return negated;
 }
 
-// The kernel driver behind "mlx5_0:1", empty for what is no such device.
+// The kernel driver of "mlx5_0:1", empty if it is not such a device.
 std::string driver_of(const std::string& device) {
   std::error_code error;
   const std::string name = device.substr(0, device.find(':'));
@@ -65,7 +65,7 @@ std::string setting(const Mpi& mpi, const std::string& name, const std::string& 
   return found == mpi.settings.end() || found->second.empty() ? otherwise : found->second;
 }
 
-// The user's own line with the options behind its launcher; without a line, a pattern.
+// The user's line with the options added after its launcher; without a line, a pattern.
 std::string line_with_ucx(const Target& target) {
   if (!target.launcher.is_one) {
     if (!target.command.empty()) {
@@ -90,7 +90,8 @@ std::string line_with_ucx(const Target& target) {
 }
 
 void check_open_mpi(Findings& findings, const Mpi& mpi, const UcxFacts& ucx, const Target& target) {
-  // A job that is asked about by name shall have its messages; a machine may have other jobs.
+  // A job given by name must have its messages recorded; on a machine in general, other jobs may
+  // run.
   const Grade grade = target.command.empty() ? Grade::warning : Grade::problem;
   if (mpi.info_tool.empty()) {
     findings.warning(

@@ -59,8 +59,7 @@ bool uses_mpi_or_ucx(const std::vector<LoadedLibrary>& libraries) {
   return find_ucx(libraries, "libucp") != nullptr || find_ucx(libraries, "libuct") != nullptr;
 }
 
-// It must come first of all libraries, and settles for less where it is told to
-// (interpose/address_sanitizer.cpp).
+// It must be the first library, unless it is told otherwise (interpose/address_sanitizer.cpp).
 void check_sanitizer(Findings& findings, const fs::path& path, const FileFacts& file,
                      const std::vector<LoadedLibrary>& libraries) {
   const auto is_runtime = [](const LoadedLibrary& library) {

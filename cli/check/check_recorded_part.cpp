@@ -1,4 +1,4 @@
-// What the environment leaves out of a recording, so that nobody looks for it afterwards.
+// What the environment excludes from a recording, so nobody looks for it afterwards.
 #include <fmt/format.h>
 
 #include "cli/check/checks.hpp"

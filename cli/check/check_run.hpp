@@ -1,5 +1,4 @@
-// `uctrace check --run DIR --expect ...`: whether a recorded run took the transports that it was to
-// take.
+// `uctrace check --run DIR --expect ...`: whether a recorded run used the expected transports.
 #pragma once
 
 #include "cli/verbs.hpp"

@@ -1,5 +1,5 @@
-// One UCX is tried for real: a program of uctrace's own exchanges messages through it, is recorded
-// as a job would be, and the recording is merged and must account for every message.
+// Tries one UCX for real: a program of uctrace exchanges messages through it and is recorded like a
+// job. The recording is merged and must account for every message.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,7 +28,7 @@ struct Trial {
   UcxFacts ucx;
   std::size_t sent = 0;
   bool done = false;
-  std::string error;  // "ucp_init: No such device", empty if it came to its end
+  std::string error;  // "ucp_init: No such device", empty if it finished
 };
 
 // "#  resource 0 : md 0 dev 0 flags -- self/memory0" -> "self/memory0".
@@ -71,13 +71,14 @@ Trial run_trial(const fs::path& program, const std::string& libucp, const fs::pa
                 const fs::path& folder) {
   ChildOptions options;
   options.environment["UCTRACE_DIR"] = folder.string();
-  // Recorded as a whole, whatever part of the job is wanted: else what is missing proves nothing.
+  // Records everything, whatever part of the job is wanted: otherwise a missing record proves
+  // nothing.
   options.unset = {"UCTRACE_JOB",     "UCTRACE_FALLBACK_DIR", "UCTRACE_LAYERS",
                    "UCTRACE_MAX_LOG", "UCTRACE_START_ON",     "UCTRACE_STOP_ON"};
   if (!preload.empty()) {
     options.environment["LD_PRELOAD"] = in_front(preload.string(), environment_value("LD_PRELOAD"));
   }
-  // A UCX outside of the system's folders finds its parts as it does beside the job's program.
+  // A UCX outside the system's folders must find its parts as it does in the job.
   if (const fs::path home = fs::path(libucp).parent_path(); !home.empty()) {
     options.environment["LD_LIBRARY_PATH"] =
         in_front(home.string(), environment_value("LD_LIBRARY_PATH"));
@@ -92,7 +93,7 @@ Trial run_trial(const fs::path& program, const std::string& libucp, const fs::pa
   return trial;
 }
 
-// --- what UCX says of itself -----------------------------------------------------------------
+// --- UCX's facts about itself -----------------------------------------------------------------
 
 bool check_version(Findings& findings, const UcxFacts& ucx, const std::string& users) {
   unsigned major = 0, minor = 0;
@@ -141,7 +142,7 @@ void say_settings(Findings& findings, const UcxFacts& ucx) {
                                  fmt::join(ucx.transports, ", ")));
 }
 
-// --- what came of the trial ------------------------------------------------------------------
+// --- the result of the trial ------------------------------------------------------------------
 
 std::string more_about(const fs::path& program, const std::string& libucp) {
   const std::string unset =
@@ -151,14 +152,14 @@ std::string more_about(const fs::path& program, const std::string& libucp) {
   return fmt::format("{}UCX_LOG_LEVEL=info {} {}", unset, shell_word(program.string()), libucp);
 }
 
-// Empty if every layer recorded; else what `record` would say.
+// Empty if every layer recorded; else the warning of `record`.
 std::string missing_of(const JobLog& log) {
   if (log.processes.empty()) return "neither process left a log";
   const std::vector<std::string> lines = warnings(log, {});
   return lines.empty() ? "" : lines.front();
 }
 
-// Empty if all is accounted for.
+// Empty if everything is accounted for.
 std::string gap_of(const Run& run, std::size_t sent) {
   if (run.messages.size() != sent) {
     return fmt::format("{} messages were sent and {} recorded", sent, run.messages.size());

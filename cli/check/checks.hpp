@@ -1,4 +1,4 @@
-// The checks, each of one subject. They add what they found and never throw for what they find.
+// The checks, each about one subject. They add their findings and never throw because of them.
 #pragma once
 
 #include <filesystem>
@@ -14,11 +14,11 @@
 
 namespace uctrace::cli::check {
 
-// Of the JSON that `check` prints.
+// The schema of the JSON that `check` prints.
 inline constexpr int kCheckSchema = 1;
 
-// The preload library, or a link to it in `scratch` where LD_PRELOAD cannot hold its own path;
-// empty if there is none that a job could load.
+// The preload library, or a link to it in `scratch` if LD_PRELOAD cannot hold its path; empty if
+// there is none that a job could load.
 std::filesystem::path check_library(Findings& findings, const std::filesystem::path& scratch);
 
 // The program of a command line: whether it can load the preload library at all, and its libraries.
@@ -28,7 +28,7 @@ struct ProgramFacts {
 };
 ProgramFacts check_program(Findings& findings, const Target& target);
 
-// One UCX, as it says of itself. `transports` are "cma/memory", "rc_mlx5/mlx5_0:1", ...
+// One UCX, by its own account. `transports` are "cma/memory", "rc_mlx5/mlx5_0:1", ...
 struct UcxFacts {
   std::string version;
   std::map<std::string, std::filesystem::path> libraries;  // by "ucp", "uct", "ucs"
@@ -41,10 +41,10 @@ struct UcxFacts {
 UcxFacts check_ucx(Findings& findings, const std::string& libucp, const std::string& users,
                    const std::filesystem::path& preload);
 
-// Whether this MPI sends by UCX on this machine.
+// Whether this MPI uses UCX on this machine.
 void check_mpi(Findings& findings, const Mpi& mpi, const UcxFacts& ucx, const Target& target);
 
-// Which part of a run the environment asks for: windows, the newest events, some layers.
+// The part of a run that the environment selects: windows, the newest events, some layers.
 void check_recorded_part(Findings& findings);
 void check_clock(Findings& findings);
 void check_folder(Findings& findings, const std::filesystem::path& folder);

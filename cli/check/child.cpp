@@ -70,7 +70,7 @@ void read_all(Pipe& out, Pipe& err, ChildResult& result, Clock::time_point deadl
       result.timed_out = true;
       return;
     }
-    // A negative descriptor is passed over.
+    // poll() ignores a negative descriptor.
     std::array<pollfd, 2> ready = {{{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}}};
     if (poll(ready.data(), ready.size(), static_cast<int>(left)) < 0 && errno != EINTR) return;
     if (ready[0].revents != 0 && !read_some(out.ends[0], result.out)) out.close_end(0);

@@ -1,4 +1,4 @@
-// Asks another program and waits for its answer, for a bounded time.
+// Runs another program and waits for its output, for a bounded time.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ struct ChildResult {
 };
 
 struct ChildOptions {
-  std::map<std::string, std::string> environment = {};  // set besides one's own
+  std::map<std::string, std::string> environment = {};  // added to our own
   std::vector<std::string> unset = {};
   int timeout_s = 20;
 };
@@ -26,7 +26,7 @@ ChildResult run_child(const std::vector<std::string>& command, const ChildOption
 
 std::vector<std::string> lines_of(const std::string& text);
 
-// What a value of the environment is, empty if it is not set.
+// The value of an environment variable, empty if it is not set.
 std::string environment_value(const char* name);
 
 }  // namespace uctrace::cli::check

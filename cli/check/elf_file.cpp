@@ -95,7 +95,7 @@ void read_symbols(const Image& image, const std::vector<ElfW(Shdr)>& sections, F
     const std::string_view strings = image.part(names.sh_offset, names.sh_size);
     for (const auto& symbol :
          image.array<ElfW(Sym)>(table.sh_offset, table.sh_size / sizeof(ElfW(Sym)))) {
-      // A function that stays undefined but has a value is the stub through which it is called.
+      // An undefined function with a value: the value is the stub through which it is called.
       if (symbol.st_shndx == SHN_UNDEF) continue;
       const std::string name = word_at(strings, symbol.st_name);
       facts.defines_mpi_init |= name == "MPI_Init";

@@ -1,4 +1,4 @@
-// What the first bytes and tables of a program file say, without running it.
+// Facts about a program file from its first bytes and tables, without running it.
 #pragma once
 
 #include <cstdint>
@@ -27,26 +27,26 @@ struct FileFacts {
   bool sets_asan_options = false;   // it defines AddressSanitizer's defaults
 };
 
-// A file that is cut short or damaged gives what could be read of it.
+// From a truncated or damaged file it returns what could be read.
 FileFacts look_at_file(const std::filesystem::path& file);
 
-// The library that the dynamic linker would load under a name for a program.
+// The library that the dynamic linker would load for a name.
 struct LoadedLibrary {
   std::string name;            // "libucp.so.0"
   std::filesystem::path path;  // empty: not found
 };
 
-// All libraries of a program or library, asked from the dynamic linker itself, which does not run
-// it. nullopt: the linker refuses it; `why` then says what it said.
+// All libraries of a program or library, as the dynamic linker itself lists them without running
+// it. nullopt: the linker refuses it; `why` is its message.
 std::optional<std::vector<LoadedLibrary>> libraries_of(const std::filesystem::path& file,
                                                        std::string& why);
 
-// The first whose name begins so ("libucp.so"), else nullptr.
+// The first whose name begins with this ("libucp.so"), else nullptr.
 const LoadedLibrary* find_library(const std::vector<LoadedLibrary>& libraries,
                                   const std::string& beginning);
 
-// A library of UCX ("libucp"), also where it has a name of its own (ucx-facts/library_names.hpp).
-// The plain name goes first.
+// A library of UCX ("libucp"), also under another name (ucx-facts/library_names.hpp). The plain
+// name is preferred.
 const LoadedLibrary* find_ucx(const std::vector<LoadedLibrary>& libraries, const std::string& name);
 
 }  // namespace uctrace::cli::check

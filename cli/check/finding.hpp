@@ -1,4 +1,4 @@
-// What `uctrace check` found, one finding a line.
+// The findings of `uctrace check`, one per line.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ enum class Grade : std::uint8_t { ok, warning, problem };
 
 const char* name_of(Grade grade);
 
-// What can be wrong, by the name under which docs/troubleshooting.md explains it. The part before
-// the first '-' is the subject.
+// Possible problems, by the names under which docs/troubleshooting.md explains them. The part
+// before the first '-' is the subject.
 struct Trouble {
   const char* id;
 };
@@ -65,12 +65,12 @@ inline constexpr Trouble kGpuNoTopology{"gpu-no-topology"};
 struct Finding {
   Grade grade = Grade::ok;
   std::string subject;
-  std::string id;  // of the trouble, empty if ok
+  std::string id;  // of the problem, empty if ok
   std::string found;
-  std::string why, fix;  // what follows from it, and what to type or change; empty if ok
+  std::string why, fix;  // its consequence, and what to type or change; empty if ok
 };
 
-// The parts of a trouble, by name: they are all texts.
+// The parts of a problem, passed by name because all are texts.
 struct Told {
   std::string found, why, fix;
 };

@@ -13,8 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What is written into the library of each; the first that is found counts, so that those built
-// from another one stand before it.
+// Texts inside each MPI's library. The first one found counts, so derived MPIs come before the one
+// that they derive from.
 struct Mark {
   const char* text;
   MpiKind kind;
@@ -49,8 +49,8 @@ fs::path find_tool(const std::string& name, const fs::path& launcher, const fs::
   return {};
 }
 
-// What the program or library `file` has of an MPI. From Open MPI 6 on, libmpi and libmpi_abi are
-// thin, and what they share is libopen_mpi. Empty: nothing.
+// The MPI library that the program or library `file` uses. Since Open MPI 6, libmpi and libmpi_abi
+// are thin layers over libopen_mpi. Empty: none.
 fs::path body_of(const fs::path& file) {
   std::string why;
   const auto libraries = libraries_of(file, why);
@@ -136,11 +136,11 @@ Mpi identify(const fs::path& library, const fs::path& launcher) {
 }  // namespace
 
 std::optional<Mpi> mpi_of(const std::vector<LoadedLibrary>& libraries, const fs::path& launcher) {
-  // The last one is all that Open MPI 6's own programs have.
+  // Open MPI 6's own programs have only the last one.
   for (const char* name : {"libmpi.so", "libmpich.so", "libmpi_", "libmpich_", "libpmpi.so",
                            "libpmpi_abi.so", "libopen_mpi.so"}) {
     const LoadedLibrary* library = find_library(libraries, name);
-    // Bindings of Fortran and C++ need the library itself, which is listed, too.
+    // Not the bindings of Fortran and C++: the library itself is listed as well.
     if (library == nullptr || library->path.empty() || library->name.starts_with("libmpi_mpifh") ||
         library->name.starts_with("libmpi_usempi") || library->name.starts_with("libmpi_cxx")) {
       continue;

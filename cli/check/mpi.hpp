@@ -1,4 +1,4 @@
-// Which MPI a library is, and what it was built for.
+// Identifies the MPI of a library and its configuration.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ struct Mpi {
   std::string name;               // "Open MPI 4.1.4", "MPICH (ch4:ucx)", "Intel MPI"
   std::filesystem::path library;  // libmpi
   std::string libucp;             // the UCX that it would load; empty: none
-  // Open MPI: its own program that tells its settings (empty: not found) and what it told.
+  // Open MPI: its ompi_info (empty: not found) and the settings that it printed.
   std::filesystem::path info_tool;
   bool has_pml_ucx = false;
   std::map<std::string, std::string> settings;  // "pml", "pml_ucx_tls", ... as they would be used

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Launchers of which no line is parsed.
+// Launchers whose lines are not parsed.
 constexpr const char* kOthers[] = {"mpirun", "mpiexec", "aprun", "jsrun", "ibrun", "flux"};
 
 bool is_file(const fs::path& path) {
@@ -34,7 +34,7 @@ void set(Target& target, const std::string& setting) {
   target.environment[setting.substr(0, equals)] = setting.substr(equals + 1);
 }
 
-// What stands in front of a command; says how many words that is.
+// Takes a prefix of a command; returns its number of words.
 std::size_t take_prefix(Target& target, std::size_t at) {
   const Words words(target.command.begin() + static_cast<std::ptrdiff_t>(at), target.command.end());
   const launcher::Prefix prefix = launcher::find_prefix(words);
@@ -85,7 +85,7 @@ void find_program(Target& target, std::size_t at) {
       target.path = path;
       return;
     }
-    // A name with a folder that nothing else explains is a misspelt program.
+    // A path that nothing else explains is a misspelt program.
     const bool looks_meant = words[at].find('/') != std::string::npos && !fs::exists(words[at]);
     if (target.program.empty() && !is_option && (looks_meant || at + 1 == words.size())) {
       target.program = words[at];

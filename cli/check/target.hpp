@@ -1,4 +1,4 @@
-// Which program a command line would run, and with what settings, as far as the line itself tells.
+// The program that a command line would run, and its settings, as far as the line tells.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 namespace uctrace::cli::check {
 
 struct Launcher {
-  bool is_one = false;  // also if it is of no kind that is parsed
+  bool is_one = false;  // also if its lines are not parsed
   launcher::Kind kind = launcher::Kind::none;
   std::string word;            // as typed: "mpirun"
   std::filesystem::path path;  // with symbolic links resolved; empty if there is none
@@ -27,14 +27,13 @@ struct Target {
   std::map<std::string, std::string> mca;          // --mca NAME VALUE
 };
 
-// The file that a shell would run for this word, whether it may be executed or not; empty if there
-// is none.
+// The file that a shell would find for this word, executable or not; empty if there is none.
 std::filesystem::path find_in_path(const std::string& word);
 
-// The launcher that a word names. May run `mpirun --version` where the name alone does not tell.
+// The launcher that a word names. May run `mpirun --version` if the name alone is not enough.
 Launcher as_launcher(const std::string& word);
 
-// Behind a launcher, or an option of it, that is not known, the program is the first word that is a
+// After an unknown launcher, or an unknown option, the program is the first word that names a
 // program file.
 Target find_target(const std::vector<std::string>& command);
 

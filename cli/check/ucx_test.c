@@ -2,9 +2,9 @@
 //
 //     uctrace-ucx-test LIBUCP
 //
-// UCX is opened at run time: one build serves whatever UCX a job would use. What was found goes to
-// standard output, a fact a line; the last line is "done". Names are looked up in the global scope,
-// where the preload library stands in front of UCX, as it does for a program that is linked.
+// UCX is opened at run time: one build serves whatever UCX a job would use. Results go to standard
+// output, one fact per line; the last line is "done". Functions are looked up in the global scope,
+// where the preload library comes before UCX, as for a linked program.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,7 +23,7 @@
 static const size_t kSizes[] = {0, 8, 4000, 20000, 300000, 1048576};
 enum { kSizeCount = sizeof kSizes / sizeof *kSizes };
 
-// The functions that are used, under their own names.
+// The functions used, under their own names.
 #define FUNCTIONS(X)                                                                          \
   X(ucp_get_version)                                                                          \
   X(ucp_config_read)                                                                          \
@@ -167,7 +167,7 @@ static void exchange(struct side* side, size_t number) {
   free(got);
 }
 
-// Nobody leaves before the other has all it wants: until then both make progress.
+// Nobody leaves before the other has everything: until then both make progress.
 static void close_side(struct side* side) {
   const ucp_request_param_t defaults = {0};
   char done = 1;

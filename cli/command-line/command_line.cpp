@@ -60,8 +60,8 @@ bool fill(Verb& verb, Words arguments) {
 
 PrintCommand help_for(const std::string& verb) { return {help_text(make_manual(), verb)}; }
 
-// Everything behind the first "--" is the program's, unless the program began before it and the
-// "--" is its own.
+// Everything after the first "--" belongs to the program, unless the program began before it and
+// the "--" is its own.
 struct Halves {
   Words mine, behind;
   bool has_dashes = false;
@@ -93,7 +93,7 @@ Command parse_record(Grammar& grammar, Verb& verb, const Words& arguments) {
   return verb.result();
 }
 
-// Behind "--" stands a folder, also one whose name begins as an option does.
+// After "--" comes a folder, even if its name begins like an option.
 Words without_dashes(const Words& arguments) {
   Halves halves = split_at_dashes(arguments);
   for (const std::string& word : halves.behind) {

@@ -1,4 +1,4 @@
-// The command line, parsed: one plain struct a verb. Nothing here acts.
+// The command line, parsed: one plain struct per verb. Nothing here has effects.
 #pragma once
 
 #include <cstddef>
@@ -37,28 +37,29 @@ struct CheckCommand {
   Format format = Format::table;
   std::optional<std::size_t> limit;
   std::vector<std::string> program;  // a launcher line or a program; empty = this machine's MPIs
-  DataChoice data;                   // of the run that is to be as expected
-  std::string expect;                // empty: no run is looked at
+  DataChoice data;                   // the run to check
+  std::string expect;                // empty: no run is checked
   bool wide = false;                 // text need not fit the terminal
 };
 struct RecordCommand {
   std::filesystem::path folder = default_folder();
   bool verbose = false;
   bool edit_line = true;            // of a launcher
-  std::filesystem::path ucx;        // prefix of a rebuilt one; empty: what the job loads by itself
+  std::filesystem::path ucx;        // prefix of a rebuilt one; empty: the one that the job loads
+                                    // anyway
   std::vector<std::string> layers;  // that record; empty: all
   log::StackMode stacks = log::StackMode::off;
   std::vector<std::string> start_on, stop_on;  // when events are recorded; empty: from the start
   std::uint64_t max_log_bytes = 0;             // of each process; 0: no bound
-  bool polls = false;       // calls of MPI_Parrived that found nothing have records, too
-  bool never_drop = false;  // the program waits where records would be lost
+  bool polls = false;       // record also calls of MPI_Parrived that found nothing
+  bool never_drop = false;  // the program waits instead of losing records
   bool no_helper = false;   // no thread of ours, for programs in a sandbox
-  std::size_t helpers = 0;  // threads of ours that pack, at most; 0 = it was not said
+  std::size_t helpers = 0;  // most threads of ours that pack; 0 = not given
   bool gpu_history = false;
   bool counters = false;       // are kept
-  bool trace = false;          // events are recorded, too, where counters are kept
+  bool trace = false;          // record events as well as counters
   std::filesystem::path prof;  // PREFIX of profiles at the end; empty: none are written
-  std::optional<std::size_t> prof_every_s;  // and while the job runs
+  std::optional<std::size_t> prof_every_s;  // also while the job runs
   std::vector<std::string> program;         // and its arguments
 };
 struct MergeCommand {
@@ -125,12 +126,12 @@ struct TopCommand {
 };
 struct ServeCommand {
   std::filesystem::path folder = default_folder();
-  bool metrics = false;  // which must be given: what else may be served is still to come
-  bool waits = false;    // for a job that has not begun
+  bool metrics = false;  // must be given: nothing else can be served yet
+  bool waits = false;    // waits for a job that has not begun
   std::string address = "127.0.0.1";
   std::size_t port = 29464;  // 0: any that is free
   std::size_t most_series = 10'000;
-  std::string job;  // the only one that is told; empty: all
+  std::string job;  // the only one to serve; empty: all
 };
 struct PlacementCommand {
   DataChoice data;
@@ -159,12 +160,12 @@ struct ViewCommand {
 };
 struct ExportCommand {
   DataChoice data;
-  std::optional<ExportTo> to;    // which must be given
+  std::optional<ExportTo> to;    // must be given
   std::filesystem::path output;  // empty = beside the data
   P2pMirror p2p_mirror = P2pMirror::last_pready;
 };
 struct BuildUcxCommand {
-  std::filesystem::path source;        // folder or tarball; empty = of the distribution
+  std::filesystem::path source;        // folder or tarball; empty = the distribution's
   std::filesystem::path prefix;        // empty = in the user's own data folder
   std::filesystem::path ucx_info;      // of the site's UCX; empty = the one in PATH
   std::vector<std::string> configure;  // further options
@@ -173,12 +174,12 @@ struct BuildUcxCommand {
   bool keep = false;                   // the build folder
   bool unpatched = false;              // without the hooks
 };
-// What shells ask for while a value is typed: those that the run has, a line each.
+// For shells that complete a value: prints the values that the run has, a line each.
 struct ValuesCommand {
   std::string option;  // without its dashes
   std::filesystem::path folder = default_folder();
 };
-// Help and version: what to print is all there is to do.
+// Help and version: only prints a text.
 struct PrintCommand {
   std::string text;
 };
@@ -189,7 +190,7 @@ using Command = std::variant<CheckCommand, RecordCommand, MergeCommand, ReportCo
                              TopCommand, ServeCommand, HangCommand, InfoCommand, ViewCommand,
                              ExportCommand, BuildUcxCommand, ValuesCommand, PrintCommand>;
 
-// Throws Error for anything it does not know, with the nearest known word.
+// Throws Error for anything unknown, with the nearest known word.
 Command parse_command_line(const std::vector<std::string>& arguments);
 
 }  // namespace uctrace::cli

@@ -6,8 +6,8 @@
 namespace uctrace::cli {
 namespace {
 
-// Reads the word before the cursor; behind -- stands a command of the user's. Bash makes words of
-// their own out of the = in --option=value.
+// Reads the word before the cursor; after -- comes the user's command. Bash splits --option=value
+// into three words.
 constexpr const char* kHead = R"bash(# bash completion for uctrace; generated from its command line
 
 _uctrace_words() {

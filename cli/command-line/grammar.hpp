@@ -15,7 +15,7 @@ namespace uctrace::cli {
 struct Verb {
   std::string name;
   std::unique_ptr<CLI::App> app;
-  std::function<Command()> result;  // what the options said, after app->parse()
+  std::function<Command()> result;  // the parsed options, after app->parse()
 };
 
 class Grammar {
@@ -25,7 +25,7 @@ class Grammar {
   Grammar& operator=(const Grammar&) = delete;
 
   std::vector<Verb>& verbs() { return verbs_; }
-  // What takes a program besides its options.
+  // A verb that takes a program besides its options.
   RecordCommand& record() { return record_; }
   CheckCommand& check() { return check_; }
 

@@ -1,4 +1,4 @@
-// The verbs that come before a run is read: what makes one, and what it is made with.
+// The verbs that come before a run is read: those that make one, and those that prepare for it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -18,7 +18,7 @@ const Choices<log::StackMode> kStackModes = {
 
 const Words kLayers = {"uct", "ucp", "mpi"};
 
-// Below, a log could not hold the newest events of a few threads.
+// With less, a log could not hold the newest events of a few threads.
 constexpr std::uint64_t kLeastMaxLog = std::uint64_t{1} << 20;
 
 void add_condition(CLI::App& verb, const std::string& option, Words& conditions,

@@ -67,7 +67,7 @@ Faster parse_faster(const std::string& text) {
            "give a factor such as 2: half the time");
   }
   faster.factor = *factor;
-  // The names of places in the source may have an @ as well.
+  // Names of places in the source may also contain an @.
   const std::size_t at = faster.what.rfind('@');
   if (at != std::string::npos) {
     faster.ranks = split(std::string_view(faster.what).substr(at + 1));

@@ -8,7 +8,7 @@
 namespace uctrace::cli {
 
 // LEVEL=N with commas between them, of node, package and core: node=100,package=10. Throws Error
-// for what it cannot read, and where what is farther apart would cost less.
+// for text that it cannot parse, and if a larger distance would cost less.
 placement::LevelCosts parse_level_costs(const std::string& text);
 
 }  // namespace uctrace::cli

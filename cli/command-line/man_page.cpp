@@ -8,7 +8,7 @@
 namespace uctrace::cli {
 namespace {
 
-// A minus sign that can be copied, and no line that begins as a request.
+// Makes minus signs that can be copied, and no line that begins like a request.
 std::string roff(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -26,7 +26,7 @@ std::string roff(const std::string& text) {
   return escaped;
 }
 
-// A text in lines of a sensible length; where they end means nothing to roff.
+// Breaks a text into lines of reasonable length; roff ignores where they end.
 std::string filled(const std::string& text) {
   constexpr std::size_t kWidth = 78;
   std::istringstream words(roff(text));

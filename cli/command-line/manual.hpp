@@ -1,5 +1,5 @@
-// What a person is told about the command: options from the grammar, texts from verb_texts.cpp.
-// Help, manual pages and completion are three ways to print it.
+// The manual of the command: options from the grammar, texts from verb_texts.cpp. Help, manual
+// pages and completion are three ways to print it.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace uctrace::cli {
 struct OptionEntry {
   std::vector<std::string> names;    // "-o", "--output"
   std::string value;                 // "DIR", "N", "table|csv"; empty for a flag
-  std::vector<std::string> choices;  // what the value may be, where that is a list
-  bool of_run = false;               // it is one that the run has
-  std::string help;                  // one line; a default ends it in brackets
+  std::vector<std::string> choices;  // allowed values, if they are a list
+  bool of_run = false;               // a value that occurs in the run
+  std::string help;                  // one line; ends with the default in brackets
   std::string group;                 // heading above it, empty for the first group
 
   std::string spelled() const;  // "-o, --output DIR"
@@ -23,9 +23,9 @@ struct Definition {
   std::string term, meaning;
 };
 
-// What the grammar does not know of a verb. Paragraphs and meanings are plain text.
+// The parts of a verb's manual that the grammar lacks. Paragraphs and meanings are plain text.
 struct VerbText {
-  std::string arguments;  // behind the options: "[DIR]"
+  std::string arguments;  // after the options: "[DIR]"
   std::vector<std::string> description;
   std::vector<Definition> examples, exit_status;
 };
@@ -39,7 +39,7 @@ struct VerbEntry {
   std::string usage() const;  // "uctrace report [OPTIONS] [DIR]"
 };
 
-// Which is in no help: completion scripts call it.
+// A verb that no help shows: completion scripts call it.
 inline constexpr const char* kValuesVerb = "values-of-run";
 
 struct Manual {

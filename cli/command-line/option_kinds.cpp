@@ -14,7 +14,8 @@ namespace uctrace::cli {
 
 std::string joined(const Words& names) { return fmt::format("{}", fmt::join(names, "|")); }
 
-// CLI11's own wording of a failed check hides the option; and here the nearest choice is told.
+// CLI11's own message for a failed check does not show the option; this one also names the nearest
+// choice.
 CLI::Validator one_of(const std::string& option, const Words& names) {
   return {[option, names](std::string& name) -> std::string {
             if (std::find(names.begin(), names.end(), name) != names.end()) return "";
@@ -27,7 +28,7 @@ CLI::Validator one_of(const std::string& option, const Words& names) {
           ""};
 }
 
-// An empty word is a variable of a script that was not set, never what somebody meant.
+// An empty word comes from an unset variable of a script; nobody means it.
 CLI::Validator not_empty(const std::string& option) {
   return {[option](std::string& text) -> std::string {
             if (!text.empty()) return "";
@@ -38,8 +39,8 @@ CLI::Validator not_empty(const std::string& option) {
           ""};
 }
 
-// CLI11 takes "-1" for a very large number, and its own words for a number that is none or too
-// large name neither the option's value nor a way out.
+// CLI11 takes "-1" for a very large number, and its messages for a bad or too large number name
+// neither the value nor a remedy.
 CLI::Validator a_number(const std::string& option) {
   return {[option](std::string& number) -> std::string {
             std::uint64_t value = 0;
@@ -69,7 +70,7 @@ CLI::Validator within(const std::string& option, std::size_t least, std::size_t 
           ""};
 }
 
-// `parse` reads the text; `kind` and `examples` are for those who gave another one.
+// `parse` reads the text; `kind` and `examples` are for the error message.
 CLI::Validator more_than_zero(const std::string& option,
                               std::optional<std::uint64_t> (*parse)(std::string_view),
                               const char* kind, const char* examples) {

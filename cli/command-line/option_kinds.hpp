@@ -1,4 +1,4 @@
-// Kinds of options, with the checks that say what a wrong value should have been. Private to the
+// Kinds of options, with checks whose errors say what the value should have been. Private to the
 // grammar.
 #pragma once
 
@@ -28,7 +28,7 @@ Words names_of(const Choices<Value>& choices) {
   return names;
 }
 
-// What a help text, a manual page and a completion show as "a|b|c".
+// Words as help, manual pages and completion show them: "a|b|c".
 std::string joined(const Words& names);
 
 CLI::Validator one_of(const std::string& option, const Words& names);
@@ -36,7 +36,7 @@ CLI::Validator not_empty(const std::string& option);
 CLI::Validator a_number(const std::string& option);
 // Of what is a number.
 CLI::Validator within(const std::string& option, std::size_t least, std::size_t most);
-inline constexpr std::size_t kMostSeconds = 31'536'000;  // between two of anything: a year
+inline constexpr std::size_t kMostSeconds = 31'536'000;  // longest interval: a year
 
 template <typename Number>
 CLI::Option* add_number(CLI::App& verb, const std::string& option, Number& number,

@@ -13,7 +13,8 @@ const Choices<Format> kFormats = {{"table", Format::table},
                                   {"json", Format::json},
                                   {"ndjson", Format::ndjson}};
 
-// A command and the definitions of a run of many processes lie in memory whatever is spilled.
+// Even with spilling, the command itself and the definitions of a run of many processes stay in
+// memory.
 constexpr std::uint64_t kLeastMemory = std::uint64_t{64} << 20;
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace uctrace::cli {
 
 void add_format(CLI::App& verb, Format& format);
 void add_wide(CLI::App& verb, bool& wide);
-// Which run, where its merged form lies, and with what it is merged.
+// Which run, where its merged form is, and with which resources it is merged.
 void add_data(CLI::App& verb, DataChoice& data);
 void add_job(CLI::App& verb, DataChoice& data);
 void add_job(CLI::App& verb, std::string& job, const std::string& help);

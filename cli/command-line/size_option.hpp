@@ -7,7 +7,7 @@
 
 namespace uctrace::cli {
 
-// Whole numbers that fit 63 bits; anything else is refused.
+// Only whole numbers that fit into 63 bits.
 std::optional<std::uint64_t> parse_size_bytes(std::string_view text);
 
 }  // namespace uctrace::cli

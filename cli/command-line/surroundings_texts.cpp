@@ -1,4 +1,4 @@
-// The words of the manual on what lies around all verbs: the environment and the files of a folder.
+// The manual's texts on things shared by all verbs: the environment and the files of a folder.
 #include "cli/command-line/manual.hpp"
 
 namespace uctrace::cli {

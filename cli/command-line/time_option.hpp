@@ -7,7 +7,7 @@
 
 namespace uctrace::cli {
 
-// Exact to the nanosecond; digits beyond are refused, as is what does not fit 63 bits.
+// Exact to the nanosecond; refuses more digits, and times that do not fit into 63 bits.
 std::optional<std::uint64_t> parse_time_ns(std::string_view text);
 
 }  // namespace uctrace::cli

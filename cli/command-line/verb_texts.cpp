@@ -1,4 +1,4 @@
-// The words of the manual on each verb that no option carries.
+// The manual's texts on each verb, beyond those of its options.
 #include <map>
 
 #include "cli/command-line/manual.hpp"

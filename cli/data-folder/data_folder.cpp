@@ -24,7 +24,7 @@ namespace {
 
 using State = DataFolder::State;
 
-// Others may change the folder while it is looked at: then it is looked at again.
+// Others may change the folder while it is examined: then it is examined again.
 constexpr int kMostLooks = 100;
 
 [[noreturn]] void refuse(const fs::path& path, std::string why) {
@@ -46,7 +46,7 @@ void require_movable(const fs::path& path) {
   }
 }
 
-// Without a final slash, and without "." in between. A ".." stays what the file system says it is.
+// Without a final slash, and without "." in between. A ".." is left to the file system.
 fs::path absolute_path(const fs::path& folder) {
   fs::path result;
   for (const fs::path& part : fs::absolute(folder)) {
@@ -63,7 +63,7 @@ bool is_writable(const fs::path& folder, std::string& why) {
   return false;
 }
 
-// One look at the folder, and what follows from it.
+// One examination of the folder, and the resulting action.
 class Preparation {
  public:
   Preparation(const fs::path& path, const std::string& job) : job_(job) { folder_.path = path; }
@@ -92,7 +92,7 @@ class Preparation {
     return decide(kind_of(folder_.path));
   }
 
-  // Under the lock.
+  // Call it under the lock.
   bool decide(FolderKind kind) {
     const std::string sign = sign_of_life(folder_.path);
     if (!sign.empty()) return take(State::shared, sign);
@@ -108,7 +108,7 @@ class Preparation {
       return take(State::shared, fmt::format("older data cannot be moved to {}.old.N: {}",
                                              folder_.path.string(), moved.error.message()));
     }
-    // Where the file system has no locks, another `record` may have begun to use it meanwhile.
+    // If the file system has no locks, another `record` may have begun to use it meanwhile.
     const std::string late_sign = sign_of_life(moved.to);
     if (!late_sign.empty() && move_back(moved.to, folder_.path)) {
       return take(State::shared, late_sign);
@@ -117,7 +117,7 @@ class Preparation {
     return false;
   }
 
-  // False: it is there now.
+  // False: it now exists.
   bool make() {
     std::error_code error;
     fs::create_directories(folder_.path, error);
@@ -130,7 +130,7 @@ class Preparation {
     try {
       folder_.lease = std::make_unique<Lease>(folder_.path, job_);
     } catch (const std::system_error&) {
-      // A full disk. The logs have heartbeats of their own.
+      // The disk may be full. The logs have their own heartbeats.
     }
     return end(state, why);
   }

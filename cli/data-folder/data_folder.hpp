@@ -23,23 +23,23 @@ struct DataFolder {
   std::filesystem::path path;  // absolute
   State state = State::fresh;
   std::string why = {};
-  std::filesystem::path moved_to = {};  // what the folder of an older run is called now
-  std::unique_ptr<Lease> lease = {};    // none where none can be made
+  std::filesystem::path moved_to = {};  // the new name of an older run's folder
+  std::unique_ptr<Lease> lease = {};    // none if it cannot be made
 };
 
-// Throws Error where `record` would refuse `path`: it is anything but a folder with nothing or
-// uctrace's data in it, or holds an older run and cannot be renamed. Changes nothing.
+// Throws Error if `record` would refuse `path`: it is not a folder that is empty or has only
+// uctrace's data, or it holds an older run and cannot be renamed. Changes nothing.
 void require_usable_folder(const std::filesystem::path& path);
 
-// Makes `folder` ready for the job with this key, and takes a lease of it. An older run that is
-// over is renamed, as a whole. Throws Error as above: nothing of a user's is ever moved.
+// Prepares `folder` for the job with this key, and takes a lease of it. A finished older run is
+// renamed as a whole. Throws Error as above: it never moves a user's files.
 DataFolder prepare_folder(const std::filesystem::path& folder, const std::string& job);
 
 // For one rank of a job: makes the folder if it is missing, and moves nothing. Throws Error as
-// above. A folder that cannot be made or written is no error here. Returns its absolute path.
+// above. A folder that cannot be made or written is not an error here. Returns its absolute path.
 std::filesystem::path join_folder(const std::filesystem::path& folder);
 
-// What run.json says: how the job was started and how it ended.
+// The content of run.json: how the job was started and how it ended.
 struct RunRecord {
   std::vector<std::string> command;                     // as typed
   std::vector<std::string> started_as = {};             // as edited for its launcher

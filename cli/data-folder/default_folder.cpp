@@ -32,11 +32,11 @@ std::string batch_job(const Variable& variable) {
     if (const std::string id = value(name); !id.empty()) return id;
   }
   if (const std::string id = value("LSB_JOBID"); !id.empty()) {
-    // The jobs of an array have one id together.
+    // The jobs of an array share one id.
     const std::string index = value("LSB_JOBINDEX");
     return index.empty() || index == "0" ? id : id + "." + index;
   }
-  // Flux's batch scripts are not told their id, but all of a job's steps are told its instance.
+  // Flux does not tell batch scripts their id, but tells all steps of a job its instance.
   if (const std::string id = value("FLUX_JOB_ID"); !id.empty()) return id;
   const std::string instance = value("FLUX_URI");
   return instance.empty() ? "" : fmt::format("flux-{:08x}", log::fnv32(instance));

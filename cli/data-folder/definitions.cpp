@@ -16,7 +16,7 @@ bool switches_off(log::FaultCode code) {
   return code != log::FaultCode::left_out && !loses_nothing(code);
 }
 
-// The loader does not say whether what it bound was ever called.
+// The loader does not tell whether a bound function was ever called.
 std::string bypass_text(const char* library, const log::FaultView& fault) {
   if (fault.r.value == 0) {
     return fmt::format(

@@ -1,4 +1,4 @@
-// What the processes of a job say in words about how their recording went.
+// Texts from the processes of a job about their recording.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@
 
 namespace uctrace::cli {
 
-// What a person is told of a fault.
+// The text about a fault for a person.
 std::string reason_text(const log::FaultView& fault);
 
-// Each log is read once, and of it what it defines: it may hold any number of events.
+// Reads each log once, and only its definitions: it may hold any number of events.
 class Definitions {
  public:
   explicit Definitions(const std::vector<ProcessReport>& processes);
@@ -24,11 +24,11 @@ class Definitions {
     return of(process).mpi_library;
   }
 
-  // Of its first fault of this kind; empty if the process has none.
+  // The text of its first fault of this kind; empty if the process has none.
   std::string fault(const ProcessReport& process, log::FaultCode code) const;
 
   std::string off_reason(const ProcessReport& process, log::Layer layer) const;
-  // True if there is none but a UCX that was bypassed, or is not known.
+  // True if there is no fault other than a bypassed or unknown UCX.
   bool is_off_for_ucx(const ProcessReport& process, log::Layer layer) const;
 
  private:

@@ -29,7 +29,7 @@ std::uint64_t server_time_ns(const std::filesystem::path& folder) {
     struct stat status {};
     if (fstat(probe.fd(), &status) == 0) return ns_of(status.st_mtim);
   } catch (const std::system_error&) {
-    // Nothing can be made there: then nothing will be moved there either.
+    // If nothing can be made there, nothing will be moved there either.
   }
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);

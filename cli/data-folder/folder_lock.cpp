@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kBetweenTries{10};
 int open_marker(const fs::path& path) {
   const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   if (fd >= 0) {
-    // A disk may be too full for it.
+    // The disk may be full.
     [[maybe_unused]] const ssize_t ignored = write(fd, kMarkerText, sizeof kMarkerText - 1);
     return fd;
   }
@@ -33,7 +33,7 @@ int open_marker(const fs::path& path) {
     const int there = open(path.c_str(), access | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (there >= 0) return there;
   }
-  // One that was there and is gone is another matter than one that cannot be made.
+  // A marker that existed and is gone is a different error from one that cannot be made.
   errno = not_made == EEXIST ? errno : not_made;
   return -1;
 }
@@ -45,7 +45,7 @@ bool is_marker(int fd, const fs::path& path) {
          are_same(identity_of(fd), identity_of_name(path));
 }
 
-// False: another process keeps it.
+// False: another process holds it.
 bool lock(int fd) {
   const auto deadline = std::chrono::steady_clock::now() + kLongestWait;
   while (flock(fd, LOCK_EX | LOCK_NB) != 0) {

@@ -1,5 +1,5 @@
-// Several `record`s may begin in one folder at once. The one that holds its marker locked looks at
-// it, and moves it or makes it its own; the others wait.
+// Several `record`s may begin in one folder at once. The one that holds the lock on its marker
+// examines it, and moves it or takes it over; the others wait.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@ namespace uctrace::cli {
 class FolderLock {
  public:
   enum class Result : std::uint8_t {
-    locked,    // this process has the folder; where its file system has no locks, nobody has it
-    changed,   // the folder is another one by now: look again
-    busy,      // another process has it, and keeps it long
+    locked,    // this process has the folder; without locks in the file system, nobody has it
+    changed,   // the folder was replaced: examine it again
+    busy,      // another process holds it for long
     unmarked,  // there is no marker and none can be made: error() says why
   };
 
-  // Makes the marker where there is none. Never follows a link.
+  // Makes the marker if there is none. Never follows a link.
   explicit FolderLock(const std::filesystem::path& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
@@ -30,7 +30,7 @@ class FolderLock {
   Result result_ = Result::unmarked;
 };
 
-// The marker alone, for who moves nothing. 0 or errno.
+// Only makes the marker, for callers that move nothing. 0 or errno.
 int mark_folder(const std::filesystem::path& folder);
 
 }  // namespace uctrace::cli

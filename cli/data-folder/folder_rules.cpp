@@ -16,7 +16,7 @@ bool is_or_becomes(std::string_view name, std::string_view file) {
   return name == file || is_unfinished(name, file);
 }
 
-// NFS keeps a file that was removed while it was open under such a name.
+// NFS gives such a name to a file that was removed while open.
 bool is_left_by_nfs(std::string_view name) { return name.starts_with(".nfs"); }
 
 bool is_ours(const Listing::Entry& entry) {
@@ -25,7 +25,7 @@ bool is_ours(const Listing::Entry& entry) {
          (is_data_file(entry.name) || is_left_by_nfs(entry.name));
 }
 
-// What `record` needs to use a folder, and what of it is no part of a run.
+// Files that `record` itself needs in a folder are not part of a run.
 bool is_of_a_run(const Listing::Entry& entry) {
   return !is_or_becomes(entry.name, kMarkerFile) && !is_or_becomes(entry.name, kLibraryLink) &&
          !entry.name.ends_with(kLeaseSuffix) &&
@@ -41,7 +41,7 @@ FolderVerdict judge_entries(const std::vector<Listing::Entry>& entries) {
   const bool marked = std::any_of(entries.begin(), entries.end(), [](const auto& entry) {
     return entry.name == kMarkerFile && entry.type == fs::file_type::regular;
   });
-  // A marker that is being made is no claim of anybody else.
+  // A marker that is being made is not somebody else's claim.
   const bool is_empty = std::all_of(entries.begin(), entries.end(), [](const auto& entry) {
     return entry.type == fs::file_type::regular && is_unfinished(entry.name, kMarkerFile);
   });
@@ -71,7 +71,7 @@ Listing list_folder(const fs::path& path) {
   if (error) listing.unreadable = error.message();
   if (listing.type != fs::file_type::directory) return listing;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    std::error_code ignored;  // one that goes meanwhile is of no type
+    std::error_code ignored;  // one that disappears meanwhile has no type
     const fs::file_type type = it->symlink_status(ignored).type();
     if (type == fs::file_type::not_found) continue;
     listing.entries.push_back({it->path().filename().string(), type});
@@ -97,7 +97,7 @@ std::string obstacle_to_renaming(const fs::path& folder) {
   const auto own = identity_of(folder), above = identity_of(folder / "..");
   if (!own || !above) return "";
   if (own->device != above->device || own == above) return "is the root of a file system";
-  // It holds files only, so that the current folder cannot be further below.
+  // It holds only files, so the current folder cannot be further below.
   return are_same(own, identity_of(fs::path("."))) ? "is the current folder" : "";
 }
 

@@ -1,4 +1,4 @@
-// Which folders `record` may use, told from what is in them (docs/folders.md). Nothing here changes
+// Which folders `record` may use, judged by their content (docs/folders.md). Nothing here changes
 // anything.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace uctrace::cli {
 
-// What there is at a path. Links are not followed, but for one that is the folder itself.
+// The content of a path. Links are not followed, except the folder itself.
 struct Listing {
   struct Entry {
     std::string name;
@@ -36,12 +36,12 @@ struct FolderVerdict {
   std::string why = {};  // of a foreign one
 };
 
-// A folder is the tool's own by its marker alone, and only as long as every entry of it is a file
-// of uctrace by its name and a regular file (or the link to the library).
+// Only its marker makes a folder uctrace's own, and only as long as every entry is a regular file
+// (or the link to the library) with a name of uctrace.
 FolderVerdict judge(const Listing& listing);
 
-// Why a folder cannot be renamed though its run is over: it is a link, a mount, or the current
-// folder. Empty if nothing speaks against it.
+// Why a folder cannot be renamed although its run is over: it is a link, a mount, or the current
+// folder. Empty if it can.
 std::string obstacle_to_renaming(const std::filesystem::path& folder);
 
 }  // namespace uctrace::cli

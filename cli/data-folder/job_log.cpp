@@ -45,8 +45,8 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path, std::uint
   const std::uint64_t overwritten = log.overwritten_events();
   report.kept = report.events - std::min(report.events, overwritten);
   if (page.closed == 0 && page.storage == log::Storage::drained) {
-    // The page of a process that was killed is older than what lies behind it, and may count an
-    // event that its thread had begun then and did not end.
+    // The page of a killed process is older than the records after it. It may count an event that a
+    // thread had begun and never finished.
     report.kept = log::count_packed_events(path);
     report.events = report.kept + overwritten;
   }
@@ -58,7 +58,7 @@ ProcessReport report_of(const log::LogFile& log, const fs::path& path, std::uint
 log::Life life_of(log::WriterState state, const log::ProcessPage& page, const fs::path& path,
                   std::uint64_t now_ns) {
   const bool closed = state == log::WriterState::closed;
-  // Of a log that is closed nobody needs to look for the writer.
+  // If a log is closed, nobody needs to look for the writer.
   return log::life_of(
       closed, closed ? log::Sight::gone : log::sight_of_writer(page),
       {.heartbeat = page.heartbeat_realtime_ns, .modified = modified_ns(path), .now = now_ns});
@@ -103,7 +103,7 @@ void give_back_room(const JobLog& log) {
     const std::uint64_t size = fs::file_size(process.log, error);
     if (error || !process.closed || process.chunk_bytes == 0 || size <= process.log_bytes) continue;
     fs::permissions(process.log, fs::perms::owner_write, fs::perm_options::add, error);
-    fs::resize_file(process.log, process.log_bytes, error);  // in vain: it is only larger
+    fs::resize_file(process.log, process.log_bytes, error);  // if it fails, the file is only larger
   }
 }
 

@@ -1,4 +1,4 @@
-// What `record` asks of the logs once the job has ended. Reads what leads each log, and its lanes,
+// What `record` reads from the logs after the job. Reads only the head and the lanes of each log,
 // so it is cheap after a long job.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace uctrace::cli {
 
-// One process, from the page that leads its log.
+// One process, by the first page of its log.
 struct ProcessReport {
   std::filesystem::path log;
   std::string host;
@@ -26,15 +26,16 @@ struct ProcessReport {
   log::Life life = log::Life::unknown;
   std::uint32_t write_errno = 0;
   std::string file_system;
-  bool drained = false;  // written by a thread, not mapped: its end may wait in vain for that
+  bool drained = false;  // written by a thread, not mapped: its end may have waited for that in
+                         // vain
   std::uint64_t packing_ns = 0,
-                writing_ns = 0;  // for making the log's blocks, and for writing them
+                writing_ns = 0;  // for encoding the log's blocks, and for writing them
   std::uint64_t events = 0;      // recorded in the whole run
-  std::uint64_t kept = 0;        // of them in the log: the newest, where its size is bounded
+  std::uint64_t kept = 0;        // of these, in the log: the newest, if its size is bounded
   std::uint64_t dropped = 0;     // lost at the writer
   DropCounts dropped_by_cause{};
   std::uint64_t outside_window = 0;  // not recorded, because recording was off
-  std::uint64_t untracked = 0;  // operations whose end is not known: no slot was ready for them
+  std::uint64_t untracked = 0;  // operations whose end is not known, for lack of a slot
   std::uint64_t mpi_calls = 0, ucp_operations = 0, uct_operations = 0;  // counted, recorded or not
   std::uint64_t log_bytes = 0;
   std::uint64_t chunk_bytes = 0;  // of a log without a helper (--no-helper)
@@ -46,10 +47,10 @@ struct JobLog {
   bool folder_gone = false;
 };
 
-// The logs in `folder`, by name; of one that cannot be read none.
+// The logs in `folder`, by name; none if it cannot be read.
 std::vector<std::filesystem::path> logs_in(const std::filesystem::path& folder);
 
-// Whether the process whose log leads with `page` may still write to it.
+// Whether the process whose log begins with `page` may still write to it.
 log::Life life_of(log::WriterState state, const log::ProcessPage& page,
                   const std::filesystem::path& path, std::uint64_t now_ns);
 
@@ -58,13 +59,12 @@ log::Life life_of(log::WriterState state, const log::ProcessPage& page,
 JobLog read_job_log(const std::filesystem::path& folder, const std::string& recording,
                     std::uint64_t now_ns = 0);
 
-// Gives back what logs without a helper reserved for more blocks and did not need: their processes
-// make no system call for it. Only of those that are closed: nobody writes there any more.
+// Releases room that logs without a helper reserved and did not need: their processes make no
+// system call for it. Only for closed logs: nobody writes there any more.
 void give_back_room(const JobLog& log);
 
-// What a person should know about how the recording went, one line each; empty if all is well.
-// `kept` holds the logs that stay, `lost` those of processes that could not write where they
-// should.
+// Warnings about the recording, one line each; empty if all is well. `kept` holds the logs that
+// stay, `lost` those of processes that could not write to the folder.
 std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost);
 
 }  // namespace uctrace::cli

@@ -52,9 +52,9 @@ Processes select(const Processes& processes, Predicate predicate) {
   return selected;
 }
 
-// --- the checks, each adding a line where something is wrong ---------------------------------
+// --- the checks; each adds a line if something is wrong ---------------------------------
 
-// But for those that are off for a UCX that was left alone, which check_ucx_loaded() tells.
+// Except layers that are off because a UCX was left alone: check_ucx_loaded() reports these.
 void check_layers(const Processes& processes, const Definitions& defined,
                   std::vector<std::string>& lines) {
   for (std::size_t i = 0; i < log::kLayers; ++i) {
@@ -73,7 +73,7 @@ struct Advice {
   log::FaultCode code;
   std::string to_do;
 };
-// What --ucx asked for, and what the processes then loaded.
+// The UCX that --ucx requested, and the one that the processes loaded.
 const std::vector<Advice>& advice_of_ucx() {
   static const std::vector<Advice> kAdvice = {
       {log::FaultCode::other_ucx_loaded,
@@ -96,7 +96,7 @@ const std::vector<Advice>& advice_of_ucx() {
   return kAdvice;
 }
 
-// Who tells of a fault, and what the first of them says.
+// The processes with a fault, and the text of the first one.
 struct Told {
   Processes affected;
   std::string why;
@@ -121,7 +121,7 @@ void check_ucx_loaded(const Processes& processes, const Definitions& defined,
   }
 }
 
-// What --gpu-history asked for. Nothing else is missing.
+// The history that --gpu-history requested. Nothing else is missing.
 void check_gpu_history(const Processes& processes, const Definitions& defined,
                        std::vector<std::string>& lines) {
   const Told told = told_of(processes, defined, log::FaultCode::gpu_history_refused);
@@ -132,7 +132,7 @@ void check_gpu_history(const Processes& processes, const Definitions& defined,
       count_text(told.affected, processes.size()), told.why));
 }
 
-// What the program asked for with pml_monitoring_enable_output.
+// The profiles that the program requested with pml_monitoring_enable_output.
 void check_profiles(const Processes& processes, const Definitions& defined,
                     std::vector<std::string>& lines) {
   const Told told = told_of(processes, defined, log::FaultCode::profile_not_written);
@@ -146,7 +146,7 @@ void check_profiles(const Processes& processes, const Definitions& defined,
 void check_ucx_used(const Processes& processes, const Definitions& defined,
                     std::vector<std::string>& lines) {
   const auto uses_ucx = [](const ProcessReport& process) {
-    // Cut short before its first message, with UCX at hand: no reason for advice.
+    // It ended early, before its first message, with UCX loaded: no reason for advice.
     const bool was_about_to = !process.closed && is(process, log::Layer::ucp, log::LayerState::on);
     const auto off = [&](log::Layer layer) {
       return log::is_off(process.layers[static_cast<std::size_t>(layer)]);
@@ -189,7 +189,7 @@ void check_ranks(const Processes& processes, std::vector<std::string>& lines) {
       ranks.size(), world_size));
 }
 
-// Each reason that occurred, with how many records it cost where there are several.
+// Each cause that occurred, with its number of lost records if there are several.
 void check_drops(const Processes& processes, std::vector<std::string>& lines) {
   std::uint64_t dropped = 0;
   std::map<std::string, std::uint64_t> reasons;
@@ -226,7 +226,7 @@ void check_untracked(const Processes& processes, std::vector<std::string>& lines
       untracked, count_text(affected, processes.size())));
 }
 
-// What the process was to wait for and could not; empty if it could wait for all.
+// The start conditions that the process could not watch; empty if it could watch all.
 std::string start_obstacle(const ProcessReport& process) {
   std::string obstacle;
   try {
@@ -272,7 +272,7 @@ void check_recording(const Processes& processes, std::vector<std::string>& lines
 std::string why_open(const Processes& open) {
   std::set<std::string> reasons;
   for (const ProcessReport& process : open) {
-    if (process.write_errno == 0 || process.dropped != 0) continue;  // told with what was dropped
+    if (process.write_errno == 0 || process.dropped != 0) continue;  // reported with the drops
     const log::DropCause cause = log::cause_of(static_cast<int>(process.write_errno));
     reasons.insert(drop_words(cause, process.write_errno, process.file_system).why);
   }
@@ -302,7 +302,7 @@ void check_ends(const Processes& processes, std::vector<std::string>& lines) {
 }  // namespace
 
 std::vector<std::string> warnings(const JobLog& kept, const JobLog& lost) {
-  // A process may have left its last counters apart from a log that took no more.
+  // A process may have written its last counters elsewhere, because its log took no more.
   Processes all = select(kept.processes, [&](const ProcessReport& process) {
     return std::none_of(lost.processes.begin(), lost.processes.end(), [&](const auto& other) {
       return other.log.filename() == process.log.filename();

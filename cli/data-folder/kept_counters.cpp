@@ -24,7 +24,7 @@ void check_call(bool ok) {
 
 // Blocks of zeros become holes: a log of nothing but counters then takes two blocks of the disk.
 void copy_without_zeros(const fs::path& from, const fs::path& to) {
-  log::InputFile in(from.string());  // which waits for no pipe
+  log::InputFile in(from.string());  // never waits for a pipe
   check_call(in.is_open());
   NewFile out(to);
   std::array<char, 4096> block{};
@@ -42,7 +42,8 @@ void copy_without_zeros(const fs::path& from, const fs::path& to) {
   out.publish();
 }
 
-// A log that took no more is worth more than its last counters, and a link leads elsewhere.
+// A log that could not be finished is worth more than its last counters, and a link leads
+// elsewhere.
 bool is_free(const fs::path& path) {
   std::error_code error;
   return fs::symlink_status(path, error).type() == fs::file_type::not_found;

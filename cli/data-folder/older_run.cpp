@@ -39,9 +39,9 @@ std::uint64_t highest_number(const fs::path& folder, const std::string& beginnin
   return highest;
 }
 
-// Replaces nothing but an empty folder that it made itself: where the file system has no
-// RENAME_NOREPLACE (NFS), a folder of the new name is made first, and rename(2) replaces it only as
-// long as it is empty. 0 or errno.
+// Never replaces anything but an empty folder that it made itself. If the file system has no
+// RENAME_NOREPLACE (NFS), it first makes a folder of the new name, which rename(2) replaces only
+// while it is empty. 0 or errno.
 int rename_to_new(const fs::path& from, const fs::path& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return errno;

@@ -1,5 +1,4 @@
-// Moves an older run out of the way: one rename to a number that was not used yet. Nothing is
-// deleted or replaced.
+// Moves an older run out of the way: one rename to an unused number. Deletes and replaces nothing.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +14,7 @@ struct MovedRun {
 // `folder` becomes `folder`.old.N, N one more than the highest there is.
 MovedRun move_older_run(const std::filesystem::path& folder);
 
-// Gives such a folder its name back, unless something has that name by now.
+// Renames such a folder back, unless its old name is taken by now.
 bool move_back(const std::filesystem::path& from, const std::filesystem::path& folder);
 
 }  // namespace uctrace::cli

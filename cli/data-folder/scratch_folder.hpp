@@ -1,4 +1,4 @@
-// A private folder for as long as something is done.
+// A private temporary folder.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@ namespace uctrace::cli {
 // it is not. Never goes into folders, never follows links.
 bool remove_scratch_folder(const std::filesystem::path& path);
 
-// Under TMPDIR, gone at the end of its scope with the files of uctrace in it. Whatever else lies in
-// it then stays, and is told. Its path is empty if it could not be made.
+// Under TMPDIR; removed at the end of its scope with uctrace's files in it. Other files in it stay
+// and are reported. Its path is empty if it could not be made.
 class ScratchFolder {
  public:
   ScratchFolder();

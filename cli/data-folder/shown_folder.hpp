@@ -1,4 +1,4 @@
-// The run of a command as a printed command names it.
+// How a printed command names the run of this command.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace uctrace::cli {
 
-// Words for a shell, behind a verb: the folder and the job; empty where the verb takes the same run
+// Words for a shell after a verb: the folder and the job; empty if the verb takes the same run
 // without them.
 std::string shown_folder(const DataChoice& data);
 

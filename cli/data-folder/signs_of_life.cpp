@@ -42,7 +42,7 @@ std::string sign_of_life(const fs::path& folder) {
       unreadable.push_back(path);
     }
   }
-  // One that is being made cannot be read yet.
+  // A lease that is being made cannot be read yet.
   for (const fs::path& log : unreadable) {
     const std::uint64_t written = modified_ns(log);
     const log::Life life = log::life_of(false, log::Sight::hidden,

@@ -1,4 +1,4 @@
-// Whether what is recorded in a folder may still be written to.
+// Whether processes may still write to the logs of a folder.
 #pragma once
 
 #include <filesystem>
@@ -6,8 +6,8 @@
 
 namespace uctrace::cli {
 
-// Why it may, in words that follow "because"; empty if nothing says so: all logs are closed, or
-// their processes are gone or were not heard of for long, and so are those that hold a lease.
+// Why they may, in words that follow "because". Empty if nothing says so: all logs are closed, or
+// their processes are gone or silent for long, and so are the holders of leases.
 std::string sign_of_life(const std::filesystem::path& folder);
 
 }  // namespace uctrace::cli

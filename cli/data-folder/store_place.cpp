@@ -45,7 +45,7 @@ fs::path cache_folder_of(const fs::path& data) {
   const fs::path whole = fs::canonical(data, error);
   const auto identity = identity_of(whole);
   if (error || !identity) return {};
-  // To tell folders apart, not to keep anybody out.
+  // Only to tell folders apart, not for security.
   const std::uint64_t name = log::fnv64(whole.string() + '\n' + std::to_string(identity->inode));
   return base / "uctrace" / fmt::format("{:016x}", name);
 }
@@ -63,7 +63,7 @@ void make_folders(const fs::path& folder, mode_t mode) {
   refuse(folder, std::error_code(errno, std::generic_category()).message());
 }
 
-// What others could have put there, or could change, is nothing to keep a run in.
+// Never keep a run in a folder that others could have made or can change.
 void make_private_folder(const fs::path& folder) {
   make_folders(folder, 0700);
   struct stat status {};

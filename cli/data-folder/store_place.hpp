@@ -1,5 +1,5 @@
-// Where the merged run of a data folder lies: in the folder itself where that is the user's to
-// write, in another one that is named by --store, or in a cache folder of the user's.
+// The place of the merged run of a data folder: the folder itself if the user may write there, the
+// folder named by --store, or a cache folder of the user.
 #pragma once
 
 #include <filesystem>
@@ -17,17 +17,16 @@ class StorePlace {
 
   // Where a merged run is looked for.
   const std::vector<std::filesystem::path>& folders() const { return folders_; }
-  // Where a new one goes: the folder, which is made if it is missing. Throws Error where there is
-  // none that can be trusted.
+  // The folder for a new one, made if missing. Throws Error if there is none that can be trusted.
   const std::filesystem::path& make_folder();
 
  private:
   std::vector<std::filesystem::path> folders_;
-  bool in_cache_ = false, named_ = false;  // of the last one, which is written to
+  bool in_cache_ = false, named_ = false;  // about the last one, which is written to
 };
 
-// Whether the name of a folder still leads to the folder that it led to: `record` renames a folder
-// that holds an older run, and makes a new one.
+// Whether a name still leads to the same folder: `record` renames a folder with an older run and
+// makes a new one.
 class SameFolder {
  public:
   explicit SameFolder(std::filesystem::path folder);
@@ -38,8 +37,8 @@ class SameFolder {
   std::optional<FileIdentity> identity_;
 };
 
-// Throws Error where something lies at `path` that is not uctrace's: in a folder that `record` made
-// its own all that has one of our names is, elsewhere what `is_ours` knows.
+// Throws Error if `path` is something that is not uctrace's. In a folder that `record` made,
+// everything with one of our names is ours; elsewhere `is_ours` decides.
 void require_replaceable(const std::filesystem::path& path,
                          bool (*is_ours)(const std::filesystem::path&));
 

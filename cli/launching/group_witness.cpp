@@ -26,7 +26,7 @@ ssize_t uninterrupted(Call call) {
   return result;
 }
 
-// All signals stay blocked and wait until they are asked for.
+// All signals stay blocked until they are queried.
 [[noreturn]] void bear_witness(int channel, const fs::path& folder) {
   int signal = 0;
   while (uninterrupted([&] { return recv(channel, &signal, sizeof signal, 0); }) == sizeof signal) {
@@ -89,7 +89,7 @@ bool GroupWitness::saw(const siginfo_t& signal) {
   return is_of_terminal(signal);
 }
 
-// Killed first: by the end of the channel it would take this process for dead.
+// Kill it first: it would take the end of the channel for the death of this process.
 void GroupWitness::dismiss() {
   if (pid_ > 0) {
     kill(pid_, SIGKILL);

@@ -1,4 +1,4 @@
-// Tells a signal that the whole process group got from one that was sent to this process alone.
+// Distinguishes a signal to the whole process group from one sent to this process alone.
 #pragma once
 
 #include <sys/types.h>
@@ -8,9 +8,9 @@
 
 namespace uctrace::cli {
 
-// The kernel does not say whom a signal was sent to besides, so a child of this process stays in
-// its group and takes no part in anything: what it got as well, the group got. If this process is
-// killed, the child removes a folder and ends.
+// The kernel does not tell who else received a signal. So an idle child of this process stays in
+// its group: a signal that the child received, too, went to the group. If this process is killed,
+// the child removes a folder and ends.
 class GroupWitness {
  public:
   // Call with all signals blocked, from a process of one thread. `folder` may be empty.
@@ -19,9 +19,9 @@ class GroupWitness {
   GroupWitness& operator=(const GroupWitness&) = delete;
   ~GroupWitness();
 
-  // Whether the group got this signal, which has just been taken. Who signals a group one process
-  // at a time, as batch systems do, is waited for: 20 ms. Without a witness, only what a terminal
-  // sends is known to go to the group.
+  // Whether the group got this signal, which was just taken. Waits 20 ms, because batch systems
+  // signal a group one process at a time. Without a witness, only signals from a terminal are known
+  // to go to the group.
   bool saw(const siginfo_t& signal);
 
  private:

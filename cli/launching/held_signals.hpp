@@ -1,13 +1,13 @@
-// While `record` makes what it must clean up, and waits for its program, signals wait: none of them
-// ends it in between.
+// Holds signals while `record` makes things that it must clean up, and while it waits for its
+// program: no signal ends it in between.
 #pragma once
 
 #include <csignal>
 
 namespace uctrace::cli {
 
-// All signals are blocked as long as this lives; those that came then take effect. What this
-// process writes to a closed pipe does not end it afterwards.
+// Blocks all signals while it lives; pending ones then take effect. A write to a closed pipe does
+// not end this process afterwards.
 class HeldSignals {
  public:
   HeldSignals() {
@@ -26,7 +26,7 @@ class HeldSignals {
     restore();
   }
 
-  // From here on a signal ends this process, but for what its own writing to a closed pipe does.
+  // From here on a signal ends this process, except SIGPIPE from its own writes.
   void let_end() const {
     sigset_t mask = before_;
     sigaddset(&mask, SIGPIPE);

@@ -34,7 +34,7 @@ std::optional<std::string> variable(const std::string& name) {
   return value;
 }
 
-// Plain files only: what comes through a pipe can be read once, and that is the launcher's.
+// Plain files only: a pipe can be read only once, and that is for the launcher.
 std::optional<std::string> text_of(const std::string& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error)) return std::nullopt;
@@ -61,14 +61,14 @@ bool is_preloadable(const fs::path& path) {
   return path.string().find_first_of(" :") == std::string::npos;
 }
 
-// Who can change a folder can have another library loaded.
+// Anyone who can write to the folder could have another library loaded.
 bool is_nobody_elses(const fs::path& folder) {
   struct stat status {};
   return stat(folder.c_str(), &status) == 0 && status.st_uid == geteuid() &&
          (status.st_mode & S_IWOTH) == 0;
 }
 
-// Several processes may make it at once, all the same one.
+// Several processes may make the same link at once.
 bool link_at(const fs::path& link, const fs::path& target) {
   std::error_code error;
   if (fs::read_symlink(link, error) == target && !error) return true;
@@ -98,7 +98,7 @@ LaunchLine read_launch_line(const std::vector<std::string>& words) {
 }
 
 bool is_behind_launcher(const LaunchLine& line) {
-  // A shell that srun gave a terminal, or a batch script, starts launchers, but is a task as well.
+  // An interactive shell under srun, or a batch script, starts launchers but is itself a task.
   const bool is_slurm_task = variable("SLURM_PROCID") && variable("SLURM_STEP_ID");
   if (line.kind != launcher::Kind::none || variable("SLURM_PTY_PORT")) return false;
   return is_slurm_task || std::any_of(std::begin(kRanks), std::end(kRanks),

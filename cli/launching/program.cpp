@@ -38,7 +38,7 @@ int locate(const std::string& name, std::string& path) {
   return error;
 }
 
-// False: the other end was not closed in time, or wrote more than any version text is long.
+// False: the other end was not closed in time, or wrote more than any version text.
 bool read_until(int pipe, std::chrono::steady_clock::time_point deadline, std::string& output) {
   constexpr std::size_t kLongest = 64 * 1024;
   char buffer[4096];
@@ -87,7 +87,7 @@ std::string output_of(const std::vector<std::string>& program, std::chrono::mill
     close(pipe[0]);
     return "";
   }
-  setpgid(pid, pid);  // whichever of the two comes first
+  setpgid(pid, pid);  // in both processes, to avoid a race
   const auto deadline = std::chrono::steady_clock::now() + limit;
   std::string output;
   const bool ended = read_until(pipe[0], deadline, output);

@@ -35,8 +35,8 @@ int exec_errno_from(int pipe) {
 
 bool is_stop(int signal) { return signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU; }
 
-// The next one, or nothing at that time. What this process did to itself is no signal: writing to a
-// closed pipe.
+// The next signal, or nothing until that time. SIGPIPE from this process's own writes does not
+// count.
 std::optional<siginfo_t> next_signal(Clock::time_point until) {
   sigset_t all;
   sigfillset(&all);
@@ -50,8 +50,8 @@ std::optional<siginfo_t> next_signal(Clock::time_point until) {
   return signal;
 }
 
-// Signals that came before the program ended were for it: one that the whole group got, and that
-// the program ended by, does not end this process as well.
+// Signals before the program's end were for the program: if the group got a signal that ended the
+// program, it must not end this process as well.
 void forget_signals() {
   sigset_t all;
   sigfillset(&all);
@@ -60,8 +60,8 @@ void forget_signals() {
   }
 }
 
-// As the shell that started this process expects it of one that has its terminal taken away. Does
-// nothing where the job was told to go on already.
+// Stops this process, as its shell expects of a job that loses its terminal. Does nothing if the
+// job was already told to continue.
 void stop_by(int signal) {
   sigset_t pending, only;
   sigpending(&pending);
@@ -78,7 +78,7 @@ void stop_by(int signal) {
   sigaction(signal, &before, nullptr);
 }
 
-// A parent that ignores SIGCHLD never hears how its children ended.
+// A parent that ignores SIGCHLD never gets the exit status of its children.
 class ChildrenAreHeardOf {
  public:
   ChildrenAreHeardOf() {
@@ -113,7 +113,7 @@ class Program {
   }
 
  private:
-  // What became of it since the last look.
+  // The change of its state since the last check.
   std::optional<ProgramEnd> look() {
     int status = 0;
     const pid_t changed = waitpid(pid_, &status, WNOHANG | WUNTRACED | WCONTINUED);
@@ -129,8 +129,8 @@ class Program {
     return ProgramEnd{.exit_status = WEXITSTATUS(status)};
   }
 
-  // Not with a program that somebody stops by itself: nobody would wake this process again. Who was
-  // told to stop and did not may be stopped by somebody later.
+  // Not if somebody stops only the program: nobody would continue this process. A program that
+  // ignored a stop signal may be stopped by somebody later.
   void stop_with_it() {
     constexpr std::chrono::seconds kReactionTime{3};
     if (stopped_by_ == 0 || !told_to_stop_) return;
@@ -140,7 +140,7 @@ class Program {
 
   void take(const siginfo_t& signal) {
     const int number = signal.si_signo;
-    if (number == SIGCHLD && signal.si_code > 0) return;  // of this process's children
+    if (number == SIGCHLD && signal.si_code > 0) return;  // about this process's children
     if (is_stop(number)) told_to_stop_ = Clock::now();
     if (number == SIGCONT) told_to_stop_.reset();
     if (witness_.saw(signal)) return;
@@ -154,7 +154,7 @@ class Program {
   pid_t pid_;
   GroupWitness& witness_;
   int stopped_by_ = 0;                             // a signal, while it is stopped
-  std::optional<Clock::time_point> told_to_stop_;  // since when it does not go on
+  std::optional<Clock::time_point> told_to_stop_;  // since when it should be stopped
 };
 
 }  // namespace

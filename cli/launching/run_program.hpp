@@ -16,9 +16,9 @@ struct ProgramEnd {
   int exec_errno = 0;   // not 0 = it could not be started
 };
 
-// Waits for the end of the program. What signals this process gets, and the program did not, are
-// passed on to it; with a program that stops for its terminal this process stops as well. Call from
-// a process of one thread. `every_five_seconds` must not throw.
+// Waits for the end of the program. Signals that only this process got are passed on to it. If the
+// program stops for its terminal, this process stops as well. Call it from a single-threaded
+// process. `every_five_seconds` must not throw.
 ProgramEnd run_program(const std::vector<std::string>& program, const HeldSignals& held,
                        GroupWitness& witness, const std::function<void()>& every_five_seconds);
 

@@ -78,7 +78,7 @@ void HttpConnection::write_answer() {
     if (put <= 0) return give_up();
     sent_ += static_cast<std::size_t>(put);
   }
-  // To close while the client still sends would take the answer away from it.
+  // Closing while the client still sends would destroy the answer.
   shutdown(socket_, SHUT_WR);
   enter(Stage::closing, kClosingTime);
 }

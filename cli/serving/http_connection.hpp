@@ -1,5 +1,5 @@
-// One connection of a client: a request comes, an answer goes, and it ends. It never waits, and it
-// ends by itself when its time is over, whatever the client does.
+// One connection of a client: one request, one answer, and it ends. It never blocks, and it ends
+// when its time is over, whatever the client does.
 #pragma once
 
 #include <chrono>
@@ -17,15 +17,15 @@ using Clock = std::chrono::steady_clock;
 using Answering = std::function<std::string(const ParsedRequest&)>;
 
 inline constexpr std::size_t kMostRequestBytes = 8192;
-inline constexpr auto kRequestTime = std::chrono::seconds(5);  // for all of a request to come
-// For all of an answer to go: so long, and a second more for each 64 KiB. A page has many of these.
+inline constexpr auto kRequestTime = std::chrono::seconds(5);  // to receive a complete request
+// To send a complete answer, plus a second for each 64 KiB: pages are large.
 inline constexpr auto kAnswerTime = std::chrono::seconds(20);
 inline constexpr std::size_t kLeastBytesPerSecond = 64 << 10;
-inline constexpr auto kClosingTime = std::chrono::seconds(1);  // for the client to close, too
+inline constexpr auto kClosingTime = std::chrono::seconds(1);  // for the client to close
 
 class HttpConnection {
  public:
-  // Of a socket that does not block, which it owns.
+  // Owns a non-blocking socket.
   explicit HttpConnection(int socket);
   HttpConnection(HttpConnection&& other) noexcept;
   HttpConnection& operator=(HttpConnection&& other) noexcept;
@@ -37,9 +37,9 @@ class HttpConnection {
   Clock::time_point deadline() const { return deadline_; }
   short waits_for() const;  // events of poll(2)
 
-  // Its socket has something: goes on as far as it can.
+  // Its socket is ready: goes on as far as possible.
   void go_on(const Answering& answering);
-  // Gives the client so much more time.
+  // Gives the client this much more time.
   void extend(Clock::duration time) { deadline_ += time; }
   void give_up() { stage_ = Stage::over; }
 

@@ -18,7 +18,7 @@ constexpr std::uint16_t kUsualPort = 80;
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Of a method and of the name of a header (RFC 9110, 5.6.2).
+// The form of a method or header name (RFC 9110, 5.6.2).
 bool is_token(std::string_view text) {
   for (const char c : text) {
     if (!is_letter(c) && !is_digit(c) &&
@@ -40,7 +40,7 @@ bool equals_but_case(std::string_view a, std::string_view b) {
   return true;
 }
 
-// No text of HTTP has them: another protocol speaks, as TLS.
+// HTTP has none: this is another protocol, such as TLS.
 bool has_control_character(std::string_view bytes) {
   for (const char c : bytes) {
     if ((c >= 0 && c < ' ' && c != '\t' && c != '\r' && c != '\n') || c == 0x7f) return true;
@@ -48,7 +48,7 @@ bool has_control_character(std::string_view bytes) {
   return false;
 }
 
-// Up to the empty line, or all that there is.
+// Up to the empty line, or everything so far.
 std::string_view head_of(std::string_view bytes) {
   for (std::size_t at = bytes.find('\n'); at != std::string_view::npos;
        at = bytes.find('\n', at + 1)) {
@@ -58,7 +58,7 @@ std::string_view head_of(std::string_view bytes) {
   return bytes;
 }
 
-// The next line, without its end, which `bytes` loses, too; nothing where it has no end yet.
+// Takes the next line from `bytes`, without its end; nothing if the line is incomplete.
 std::optional<std::string_view> next_line(std::string_view& bytes) {
   const std::size_t end = bytes.find('\n');
   if (end == std::string_view::npos) return std::nullopt;
@@ -68,7 +68,7 @@ std::optional<std::string_view> next_line(std::string_view& bytes) {
   return line;
 }
 
-// "/path?query", or the whole address as a proxy is told it. Returns why it is bad, or nothing.
+// "/path?query", or a full URL as for a proxy. Returns why it is bad, or nothing.
 const char* take_target(HttpRequest& request, std::string_view target) {
   if (target.size() > kScheme.size() &&
       equals_but_case(target.substr(0, kScheme.size()), kScheme)) {
@@ -98,7 +98,7 @@ const char* take_first_line(HttpRequest& request, std::string& version, std::str
   return take_target(request, target);
 }
 
-// What the headers say that somebody asks for.
+// Reads the headers of a request.
 struct Headers {
   std::optional<std::string> host;
   std::string accept, origin, fetch_site;
@@ -149,7 +149,7 @@ std::string_view reason_of(int status) {
 }  // namespace
 
 ParsedRequest parse_request(std::string_view bytes) {
-  // Clients may send an empty line in front (RFC 9112, 2.2).
+  // Clients may send an empty line first (RFC 9112, 2.2).
   if (bytes.starts_with("\r\n")) bytes.remove_prefix(2);
   if (has_control_character(head_of(bytes))) return bad("it has characters that no request has");
   HttpRequest request;

@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t kMostConnections = 64;
 constexpr int kBacklog = 64;
-// So that each has been looked at once before others make it give way.
+// So each connection is examined once before others can replace it.
 constexpr std::size_t kMostAtOnce = 16;
-// What the system has no room for is not tried again at once.
+// After the system had no room, accept() is not tried again at once.
 constexpr auto kRest = std::chrono::milliseconds(100);
 
 using Addresses = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
@@ -66,7 +66,7 @@ HttpServer::HttpServer(const ListenAt& at) {
   const std::string where = fmt::format("{}:{}", shown_address_, at.port);
   socket_ = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (socket_ < 0) refuse_to_listen(where, errno);
-  // A server that ended a moment ago leaves its port in a state in which nobody listens.
+  // A server that just ended leaves its port in a state in which it cannot be bound.
   const int on = 1;
   setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(socket_, address->ai_addr, address->ai_addrlen) != 0 || listen(socket_, kBacklog) != 0) {
@@ -92,7 +92,7 @@ std::string HttpServer::url() const { return fmt::format("http://{}:{}", shown_a
 HttpAnswer HttpServer::answer_request(const Handler& handler, const HttpRequest& request) const {
   const bool is_own = names_loopback(request.host, port_) ||
                       request.host == fmt::format("{}:{}", shown_address_, port_);
-  // On another address any name may be that of this machine.
+  // On other addresses any name may be this machine's.
   if (is_loopback_ && !request.host.empty() && !is_own) {
     return plain_answer(403, fmt::format("this is {}, and not the host that was asked", url()));
   }
@@ -115,7 +115,7 @@ std::string HttpServer::answer(const Handler& handler, const ParsedRequest& pars
   return answer_text(answer_request(handler, parsed.request), parsed.request.method != "HEAD");
 }
 
-// One that nothing is sent to gives way first.
+// Connections without an answer under way are dropped first.
 void HttpServer::make_room() {
   if (connections_.empty()) return;
   auto oldest = std::find_if(connections_.begin(), connections_.end(),
@@ -173,13 +173,13 @@ void HttpServer::serve(const Handler& handler, int stop) {
       throw Error({.what = "cannot serve", .why = std::strerror(errno), .to_do = "start it again"});
     }
     if (polled[0].revents != 0) return;
-    // An answer may take its time: who asked while it was made was not late.
+    // Making an answer may take long: clients that asked meanwhile were not late.
     const Clock::time_point asked_at = Clock::now();
     for (std::size_t i = 0; i < connections_.size(); ++i) {
       if (polled[i + 2].revents == 0) continue;
       const Clock::time_point began = Clock::now();
       connections_[i].go_on(answering);
-      // One thread answers all: what one answer takes is given to the others.
+      // One thread answers all: the time that one answer takes is added to the others' limits.
       for (std::size_t k = 0; k < connections_.size(); ++k) {
         if (k != i) connections_[k].extend(Clock::now() - began);
       }

@@ -1,5 +1,5 @@
-// A small server of HTTP for one machine's own eyes: one thread, few connections, short requests,
-// GET and HEAD. No client can hold it up: each has little time, and gives way if there are many.
+// A small HTTP server for local use: one thread, few connections, short requests, GET and HEAD. No
+// client can block it: each has little time, and is dropped if there are many.
 //
 //   HttpServer server({.address = "127.0.0.1", .port = 0});
 //   server.url();                              // "http://127.0.0.1:40123"
@@ -16,7 +16,7 @@
 namespace uctrace::serving {
 
 struct ListenAt {
-  std::string address;     // a numeric one of IPv4 or IPv6
+  std::string address;     // numeric, IPv4 or IPv6
   std::uint16_t port = 0;  // 0: any that is free
 };
 
@@ -24,7 +24,7 @@ class HttpServer {
  public:
   using Handler = std::function<HttpAnswer(const HttpRequest&)>;
 
-  // Listens. Throws Error where it cannot.
+  // Listens. Throws Error if it cannot.
   explicit HttpServer(const ListenAt& at);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -33,8 +33,8 @@ class HttpServer {
   std::string url() const;                           // without a path
   bool is_loopback() const { return is_loopback_; }  // no other machine can reach it
 
-  // Answers until `stop` can be read. `handler` is asked for GET and HEAD; what it throws is an
-  // answer of status 500.
+  // Answers until `stop` can be read. Calls `handler` for GET and HEAD; an exception becomes status
+  // 500.
   void serve(const Handler& handler, int stop);
 
  private:
@@ -47,11 +47,11 @@ class HttpServer {
   void drop_late(Clock::time_point now);
 
   int socket_ = -1;
-  std::string shown_address_;  // in brackets, of IPv6
+  std::string shown_address_;  // in brackets if IPv6
   std::uint16_t port_ = 0;
   bool is_loopback_ = false;
   std::vector<HttpConnection> connections_;  // the oldest first
-  Clock::time_point rests_until_{};          // from taking more of them
+  Clock::time_point rests_until_{};          // accepts no more until then
 };
 
 }  // namespace uctrace::serving

@@ -16,7 +16,7 @@
 namespace uctrace::serving {
 namespace {
 
-// As long for a wrong token as for the right one, wherever they differ.
+// Takes the same time for a wrong token as for the right one.
 bool is_same_text(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   unsigned char difference = 0;
@@ -33,7 +33,7 @@ std::optional<std::uint64_t> read_number(std::string_view text) {
   return is_all ? std::optional(number) : std::nullopt;
 }
 
-// "FROM-TO"; nothing where it is no span.
+// "FROM-TO"; nothing if it is not a span.
 std::optional<Span> read_span(std::string_view text) {
   const std::size_t dash = text.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
@@ -42,7 +42,7 @@ std::optional<Span> read_span(std::string_view text) {
   return Span{*from, *to};
 }
 
-// "tiles/N.js"; nothing where it is no tile.
+// "tiles/N.js"; nothing if it is not a tile.
 std::optional<std::size_t> read_tile(std::string_view text) {
   constexpr std::string_view kBefore = "tiles/", kBehind = ".js";
   if (!text.starts_with(kBefore) || !text.ends_with(kBehind) ||

@@ -1,11 +1,11 @@
-// The page of a run over HTTP, for one reader on this machine or behind ssh. It is made anew for
-// each span of time that the reader asks for, with the first operations of that span singly.
+// The page of a run over HTTP, for one reader on this machine or behind ssh. A new page is made for
+// each requested span of time, with the first operations of that span in detail.
 //
 //   GET /TOKEN/             the page of the run
 //   GET /TOKEN/FROM-TO      that of a span, in ns of the run
 //   GET /TOKEN/tiles/N.js   of a page with tiles, the N-th
 //
-// Nobody reads it who was not told the token: other users of this machine can connect, too.
+// Only readers with the token can see it: other users of this machine can connect, too.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,16 @@ struct Span {
 // Makes the page of a span as HTML.
 using MakePage = std::function<std::string(const Span&)>;
 
-// Makes the script of a tile; nothing: there is none of this number.
+// Makes the script of a tile; nothing: no tile has this number.
 using MakeTile = std::function<std::optional<std::string>(std::size_t number)>;
 
-// 128 bits that cannot be guessed, as text. Throws Error where the system has none.
+// 128 random bits as text. Throws Error if the system has no source of them.
 std::string random_token();
 
 class PageServer {
  public:
   // `policy`: the Content-Security-Policy of the page. `whole`: the page of the run. A page with
-  // tiles has no pages of spans, and the other way round.
+  // tiles has no pages of spans, and vice versa.
   PageServer(std::string token, std::string policy, std::string whole, MakePage make)
       : PageServer(std::move(token), std::move(policy), std::move(whole), std::move(make),
                    nullptr) {}

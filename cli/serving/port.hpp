@@ -8,7 +8,7 @@
 
 namespace uctrace::serving {
 
-// 0 is any that is free. Throws Error for what is no port.
+// 0 is any free port. Throws Error for an invalid port.
 inline void require_port(std::size_t port) {
   constexpr std::size_t kMostPort = 65535;
   if (port <= kMostPort) return;

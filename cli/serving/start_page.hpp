@@ -1,4 +1,4 @@
-// What a person sees who opens the URL of `serve` in a browser.
+// The page shown when the URL of `serve` is opened in a browser.
 #pragma once
 
 namespace uctrace::serving {

@@ -1,4 +1,4 @@
-// SIGINT and SIGTERM as something to poll: what serves ends in an orderly way.
+// Makes SIGINT and SIGTERM pollable, so a server can end properly.
 #pragma once
 
 #include <sys/signalfd.h>
@@ -12,7 +12,7 @@
 
 namespace uctrace::serving {
 
-// From here on these signals end nothing: they make the descriptor readable.
+// From now on these signals do not end the process but make the descriptor readable.
 class StopSignals {
  public:
   StopSignals() {
@@ -31,7 +31,7 @@ class StopSignals {
 
   int descriptor() const { return descriptor_; }
 
-  // While it lives they end the process as ever: for long work that leaves nothing half done.
+  // While it lives they end the process as usual: for long work without cleanup.
   class EndAtOnce {
    public:
     EndAtOnce() {

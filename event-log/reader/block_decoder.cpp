@@ -6,7 +6,7 @@
 namespace uctrace::log {
 namespace {
 
-// A token brings one record of at most kCodedWords, or as many words as stand there.
+// A token yields one record of at most kCodedWords, or as many words as follow it.
 constexpr std::uint64_t kMostGrowth = kCodedWords * 8;
 
 class Decoder {
@@ -29,7 +29,7 @@ class Decoder {
     return true;
   }
 
-  // The same of the lower bytes of a number. But at the end eight are there to be read at once.
+  // The same for the lower bytes of a number. Except at the end, eight bytes can be read at once.
   bool take_value(std::uint64_t& value, std::size_t bytes) {
     if (packed_.size() < sizeof value) return take(&value, bytes);
     std::memcpy(&value, packed_.data(), sizeof value);

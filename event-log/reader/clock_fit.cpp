@@ -19,8 +19,8 @@ std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a > b ? a - b 
 }  // namespace
 
 std::int64_t on_line(const JobLine& line, std::int64_t own_ns) {
-  // Anything may stand in a damaged log. The product is of the distance in doubles: times as large
-  // as these are rounded by far less than a rate lets through.
+  // A damaged log may hold any value. The product is computed in doubles: their rounding of such
+  // large times is far below the error of a rate.
   constexpr auto kFar = static_cast<double>(kFarAwayNs);
   const double drift =
       line.rate * (static_cast<double>(own_ns) - static_cast<double>(line.origin_ns));
@@ -46,7 +46,7 @@ ClockFit::ClockFit(Clock clock, std::vector<Anchor> anchors) : anchors_(std::mov
     origin_ = anchors_.front();
     const Anchor& last = anchors_.back();
     if (last.tick > origin_.tick && last.monotonic_ns > origin_.monotonic_ns) {
-      // Doubles are good to 0.02 ns over a day, since only distances from the origin are scaled.
+      // Doubles are exact to 0.02 ns over a day, because only distances from the origin are scaled.
       ns_per_tick_ = static_cast<double>(last.monotonic_ns - origin_.monotonic_ns) /
                      static_cast<double>(last.tick - origin_.tick);
       rate_known_ = true;

@@ -29,13 +29,13 @@ class ClockFit {
   // CLOCK_MONOTONIC_RAW of the host at `tick`. Saturates at 0 and INT64_MAX.
   std::int64_t monotonic_ns(std::uint64_t tick) const;
   // The same on the job's clock, once set_job_line() placed this process on it. Within kFarAwayNs
-  // of its zero, so that any two differ by what fits.
+  // of its zero, so the difference of any two fits.
   std::int64_t job_ns(std::uint64_t tick) const;
   std::int64_t duration_ns(std::uint64_t ticks) const;
   void set_job_line(const JobLine& line) { job_line_ = line; }
 
   double ns_per_tick() const { return ns_per_tick_; }
-  // False where the anchors give no rate: fewer than two instants. Ticks then count as nanoseconds
+  // False if the anchors give no rate: fewer than two instants. Ticks then count as nanoseconds
   // until adopt_rate() gives the rate of another process on the same host.
   bool rate_known() const { return rate_known_; }
   void adopt_rate(double ns_per_tick);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int32_t as_place(std::size_t index) { return static_cast<std::int32_t>(index); }
 
-// As the launcher counts; -1: it says nothing, or nothing that can be.
+// The launcher's rank; -1: it says nothing, or something impossible.
 std::int32_t launch_rank_of(const CounterPage& page) {
   const std::int32_t most = std::min(page.launch_size, kMostRanks);
   return 0 <= page.launch_rank && page.launch_rank < most ? page.launch_rank : -1;
@@ -33,7 +33,7 @@ CountedSides::CountedSides(const std::vector<CounterSnapshot>& job)
 }
 
 void CountedSides::find_worlds() {
-  // Worlds are numbered as they are met: spawned ones last, each by its start.
+  // Numbers worlds as they are found: spawned ones last, each by its start.
   std::vector<std::tuple<bool, std::uint64_t, std::size_t>> order;
   for (std::size_t i = 0; i < job_.size(); ++i) {
     const CounterPage& page = job_[i].page;
@@ -84,7 +84,7 @@ CountedSide CountedSides::member(std::size_t process, std::int32_t rank) const {
   return {.rank = rank, .world = world};
 }
 
-// nullptr: nobody knows who they are, or which of them the process is.
+// nullptr: the members, or the process's place among them, are not known.
 const CountedCommunicator* CountedSides::members_of(std::size_t process,
                                                     std::uint64_t communicator) const {
   const auto& communicators = job_[process].communicators;

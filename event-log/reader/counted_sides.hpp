@@ -1,4 +1,4 @@
-// Who is at the two ends of what the processes of a job counted. For offline code.
+// The two ends of the traffic that the processes of a job counted. For offline code.
 //
 //   CountedSides sides(job);                          // keeps a reference to it
 //   sides.label(sides.peer(2, log::subject_of(key)))  // "7", or "7@host:pid", or "host:pid"
@@ -17,8 +17,8 @@
 
 namespace uctrace::log {
 
-// A process of the job; a rank without counters; a worker that belongs to no process of the job; or
-// nobody that could be named.
+// A process of the job, a rank without counters, a worker of no process of the job, or nobody: the
+// peer is not known.
 struct CountedSide {
   std::int32_t rank = -1;     // in the MPI_COMM_WORLD of its process
   std::int32_t process = -1;  // its place in the job
@@ -27,7 +27,7 @@ struct CountedSide {
 
   bool is_known() const { return rank >= 0 || process >= 0 || worker != 0; }
   bool operator==(const CountedSide&) const = default;
-  // By rank, and who has none last.
+  // By rank; sides without one come last.
   std::strong_ordering operator<=>(const CountedSide& other) const { return key() <=> other.key(); }
 
  private:
@@ -36,32 +36,32 @@ struct CountedSide {
   }
 };
 
-// A program that MPI_Comm_spawn starts has a world of its own, in which ranks begin with 0 again.
-// No file names a world. A spawned process has a parent; beyond that, worlds of one size have each
-// rank once: of each rank the first processes to start are taken together, then the second ones, as
-// for a trace (log-merger/peers/worlds.cpp). A rank without counters may so be mixed up with that
-// of another spawned world of the same size.
+// A program started by MPI_Comm_spawn has its own world, whose ranks begin with 0 again. No file
+// names a world, but spawned processes have a parent, and each rank occurs once in a world. So
+// among worlds of one size, the first process to start of each rank is taken for the first world,
+// the second for the second, and so on, as for a trace (log-merger/peers/worlds.cpp). This may
+// confuse a rank without counters with that of another spawned world of the same size.
 class CountedSides {
  public:
   explicit CountedSides(const std::vector<CounterSnapshot>& job);
 
-  // The process at this place of the job. Its rank is that of MPI, or before MPI_Init that of the
-  // launcher where no other process has it, too: a child of a rank is started with its numbers.
+  // The process at this place of the job. Its rank is that of MPI or, before MPI_Init, the
+  // launcher's if no other process has the same: a child of a rank inherits its numbers.
   CountedSide of(std::size_t process) const;
-  // Of a row about a peer, that this process counted.
+  // The peer of a row that this process counted.
   CountedSide peer(std::size_t process, std::uint64_t subject) const;
   // A rank in the world of this process.
   CountedSide member(std::size_t process, std::int32_t rank) const;
-  // Of a row about each other member of a communicator: the members without this process. Nobody,
-  // if it is not known who they are.
+  // For a row about each other member of a communicator: the members without this process. Nobody,
+  // if they are not known.
   std::vector<CountedSide> others(std::size_t process, std::uint64_t communicator) const;
   bool knows_members(std::size_t process, std::uint64_t communicator) const;
   // Which MPI_COMM_WORLD: 0, spawned ones later, each in the order of their start; -1: none.
   std::int32_t world_of(const CountedSide& side) const;
-  // Whether its rank says who it is: no other process of the job has it.
+  // Whether its rank identifies it: no other process of the job has this rank.
   bool is_told_by_rank(const CountedSide& side) const;
 
-  // The same words as in reports of a trace (log-merger/summaries/filter.hpp): the rank where one
+  // The same words as in reports of a trace (log-merger/summaries/filter.hpp): the rank if only one
   // process has it, else RANK@HOST:PID; HOST:PID without a rank. Empty for nobody.
   std::string label(const CountedSide& side) const;
 

@@ -27,7 +27,7 @@ using Words = std::vector<std::uint64_t>;
   throw FileError(cause, {"cannot read the counters " + name, std::move(why), std::move(to_do)});
 }
 
-// Bytes from the start of the file, as many as there are.
+// Reads bytes from the start of the file, as far as it has them.
 std::size_t read_start(int fd, void* to, std::size_t bytes, const std::string& name) {
   std::size_t got = 0;
   while (got < bytes) {
@@ -72,8 +72,8 @@ CounterPage read_page(int fd, const std::string& name) {
   return page;
 }
 
-// A file that its process maps and goes on writing is read word by word, so that no number is
-// seen half stored. All others are at rest, or copies.
+// A file that its process still writes through a mapping is read word by word, so no number is seen
+// half stored. Other files do not change, or are copies.
 class Mapping {
  public:
   Mapping(int fd, std::size_t bytes)
@@ -128,7 +128,7 @@ Record record_at(std::span<const std::uint64_t> words) {
   return record;
 }
 
-// Programs and drivers choose names; what they chose is shown on terminals.
+// Programs and drivers choose these names, and they are shown on terminals.
 std::string text_of(std::span<const std::uint64_t> words) {
   const auto* text = reinterpret_cast<const char*>(words.data());
   return plain_text({text, strnlen(text, words.size_bytes())});
@@ -154,12 +154,12 @@ void take_communicator(CountedCommunicator& made, const CounterName& name,
     members += made.runs.back().count;
     are_ranks &= is_of_ranks(made.runs.back());
   }
-  // A list that says something else than the size does is none, nor is one of what are no ranks.
+  // A list that contradicts the size, or contains invalid ranks, does not count.
   made.members_known = (name.value & kMembersUnknown) == 0 && are_ranks && members == made.size;
   if (!made.members_known) made.runs.clear();
 }
 
-// One of another size is not what we know of; its number stays without a name.
+// An entry of another size is unknown; its number stays without a name.
 void take_gpu(CounterSnapshot& to, const CounterName& name, std::span<const std::uint64_t> words) {
   if (words.size_bytes() != sizeof(CounterGpu)) return;
   to.gpus[name.number] = {static_cast<Vendor>(name.value), record_at<CounterGpu>(words)};

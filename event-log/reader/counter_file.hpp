@@ -1,11 +1,11 @@
 // Reads counter files (event-log/format/counter_file.hpp) while their processes go on counting, or
 // after. For offline code.
 //
-//   CounterFile file(path);                  // keeps it open
-//   CounterSnapshot now = file.read();       // as often as wanted; stops nobody
+//   CounterFile file(path); // keeps it open CounterSnapshot now = file.read(); // as often as
+//   wanted; blocks nobody
 //
-// A number of a later snapshot is never less than the same one of an earlier snapshot (modulo
-// 2^64: subtract as unsigned words).
+// A number in a later snapshot is never less than in an earlier one (modulo 2^64: subtract as
+// unsigned words).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace uctrace::log {
 
-// No job has more. A damaged number is followed no further: matrices have a place for each pair.
+// No job has more. Larger, damaged numbers are ignored: matrices have a place for each pair.
 inline constexpr std::int32_t kMostRanks = 1 << 24;
 
 struct CounterTotal {
@@ -43,9 +43,9 @@ struct CountedCommunicator {
   std::vector<RankRun> runs;
   std::string label;
 
-  // Ranks in MPI_COMM_WORLD, in order; empty where they are not known.
+  // Ranks in MPI_COMM_WORLD, in order; empty if they are not known.
   std::vector<std::int32_t> members() const;
-  // Whom a member sends to where each other one gets something.
+  // The receivers if a member sends to each other member.
   std::vector<std::int32_t> others(std::int32_t rank) const;
 };
 
@@ -57,35 +57,35 @@ struct CountedGpu {
 // One process at one moment. Texts are plain (plain_text.hpp), whatever the file holds.
 struct CounterSnapshot {
   CounterPage page{};
-  std::map<CounterKey, CounterTotal> rows;       // of one key one, sums where the file has several
+  std::map<CounterKey, CounterTotal> rows;       // one per key: the sum if the file has several
   std::vector<std::uint64_t> workers;            // uids
   std::map<std::uint32_t, std::uint64_t> peers;  // number -> uid of its worker
   std::map<std::uint32_t, std::string> interfaces, functions;
   std::map<std::uint32_t, CountedGpu> gpus;
   std::map<std::uint32_t, CountedCommunicator> communicators;
   std::string library;
-  bool spawned = false;          // it has a parent (MPI_COMM_PARENT), whatever it is called later
+  bool spawned = false;          // it has a parent (MPI_COMM_PARENT), whatever name that gets later
   std::uint64_t row_count = 0;   // rows in use, and
   std::uint64_t file_bytes = 0;  // how large the file is
 
   std::string host() const;
   std::string job() const;
-  ProcessName process() const;  // as it stands there, for look_for()
-  // In MPI_COMM_WORLD, else as the launcher counts; -1 where there is none.
+  ProcessName process() const;  // as in the file, for look_for()
+  // In MPI_COMM_WORLD, else the launcher's; -1 if there is none.
   std::int32_t rank() const;
   std::uint64_t unplaced_messages() const;
 };
 
 class CounterFile {
  public:
-  // Throws FileError where it cannot be opened or is none; `unfinished` where its process has only
-  // just begun it.
+  // Throws FileError if it cannot be opened or is not a counter file; `unfinished` if its process
+  // has only just begun it.
   explicit CounterFile(const std::filesystem::path& path);
   CounterFile(CounterFile&&) noexcept;
   CounterFile& operator=(CounterFile&&) = delete;
   ~CounterFile();
 
-  // Throws FileError where it is damaged.
+  // Throws FileError if it is damaged.
   CounterSnapshot read() const;
   const std::string& name() const { return name_; }
 
@@ -94,14 +94,14 @@ class CounterFile {
   int fd_ = -1;
 };
 
-// Where the counter file of the process with this log lies, if it has one.
+// The path of the counter file of this log's process, if it has one.
 std::filesystem::path counters_beside(const std::filesystem::path& log);
 
-// The counter files of a folder, by name. Throws Error where it cannot be read.
+// The counter files of a folder, by name. Throws Error if it cannot be read.
 std::vector<std::filesystem::path> counter_paths(const std::filesystem::path& folder);
 
-// All processes of a folder, by the names of their files. What cannot be read is told by
-// `unread`, a line each.
+// All processes of a folder, by the names of their files. Unreadable files are described in
+// `unread`, one line each.
 struct CounterFolder {
   std::vector<CounterFile> files;
   std::vector<std::string> unread;

@@ -93,7 +93,7 @@ std::uint64_t unnamed_messages(const std::vector<CounterSnapshot>& job) {
 
 namespace {
 
-// All that need a number: what the matrix has, and each rank of a world that is not the first.
+// All sides that need a number: those in the matrix, and each rank of the later worlds.
 std::set<CountedSide> sides_in(const std::vector<CounterSnapshot>& job, const CountedSides& sides,
                                const CounterMatrix& matrix) {
   std::set<CountedSide> all;
@@ -128,7 +128,7 @@ SideNumbers::SideNumbers(const std::vector<CounterSnapshot>& job, const CountedS
     if (world >= 0) first_world = 0;
     if (world == 0) size_ = std::max(size_, job[process].page.world_size);
   }
-  // By world, then as sides are ordered: one without a rank is of no world.
+  // By world, then in the order of sides: a side without a rank has no world.
   std::vector<std::pair<std::int32_t, CountedSide>> others;
   for (const CountedSide& side : sides_in(job, sides, matrix)) {
     const std::int32_t world = sides.world_of(side);
@@ -170,7 +170,7 @@ std::vector<std::vector<double>> square_of(const CounterMatrix& matrix, const Si
       bytes[from][to] += static_cast<double>(cell.total.bytes);
     }
   }
-  // As Open MPI's scripts have it: the mean of both directions, in both places.
+  // As in Open MPI's scripts: the mean of both directions, in both places.
   for (std::size_t i = 0; symmetric && i < size; ++i) {
     for (std::size_t j = i + 1; j < size; ++j) {
       messages[i][j] = messages[j][i] = (messages[i][j] + messages[j][i]) / 2;
@@ -194,7 +194,7 @@ MissingRanks missing_ranks(const std::vector<CounterSnapshot>& job) {
       worlds[page.world_size].insert(page.world_rank);
     }
   }
-  // Before MPI_Init a process has the rank that its launcher counts.
+  // Before MPI_Init a process has its launcher's rank.
   for (const CounterSnapshot& process : job) {
     const auto world = worlds.find(process.page.launch_size);
     if (process.page.world_rank < 0 && process.rank() >= 0 && world != worlds.end()) {

@@ -9,7 +9,7 @@
 
 namespace uctrace {
 
-// `what` failed, `why` it did, and what `to_do` about it: sentence parts without a final stop.
+// What failed, why, and what the user can do about it: sentence parts without a final stop.
 struct Problem {
   std::string what;
   std::string why;

@@ -1,4 +1,4 @@
-// Texts in arrays of a fixed size, as the page of a log holds them. Private to event-log/.
+// Texts in arrays of a fixed size, as in the page of a log. Private to event-log/.
 #pragma once
 
 #include <cstddef>

@@ -15,8 +15,8 @@ constexpr std::size_t kAlignment = 4096;  // of extents: holes of file systems a
 
 }  // namespace
 
-// Looked at before it is opened, for opening some devices does something; and after, for another
-// file may have taken its place.
+// Checked before opening, because opening some devices has effects; and after, because another file
+// may have replaced it.
 InputFile::InputFile(const std::string& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
@@ -88,12 +88,12 @@ std::vector<Extent> InputFile::data(std::size_t from) {
     const off_t begin = lseek(fd_, static_cast<off_t>(at), SEEK_DATA);
     if (begin < 0 && errno == ENXIO) break;  // a hole up to the end
     const off_t end = begin < 0 ? -1 : lseek(fd_, begin, SEEK_HOLE);
-    if (end < 0) return {{from, size}};  // the file system does not tell
+    if (end < 0) return {{from, size}};  // the file system cannot tell holes
     Extent found{static_cast<std::size_t>(begin) / kAlignment * kAlignment,
                  (static_cast<std::size_t>(end) + kAlignment - 1) / kAlignment * kAlignment};
     found.begin = std::max(found.begin, at);
     found.end = std::min(found.end, size);
-    if (found.end <= at) break;  // it was cut meanwhile
+    if (found.end <= at) break;  // it was truncated meanwhile
     if (!extents.empty() && extents.back().end >= found.begin) {
       extents.back().end = found.end;
     } else {
@@ -105,7 +105,7 @@ std::vector<Extent> InputFile::data(std::size_t from) {
 }
 
 std::optional<std::size_t> InputFile::read(void* to, std::size_t bytes, std::size_t offset) {
-  // No file reaches so far: what damaged files say may lie anywhere.
+  // No file reaches that far: offsets in damaged files may be anything.
   if (offset > static_cast<std::size_t>(std::numeric_limits<off_t>::max()) - bytes) return 0;
   std::size_t done = 0;
   while (done < bytes) {

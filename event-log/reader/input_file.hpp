@@ -1,5 +1,5 @@
-// A file that is only read. What is not a regular file is never waited for: opening a pipe, or
-// reading a device, may take for ever. For offline code.
+// A file opened for reading. Only regular files are opened: opening a pipe or reading a device may
+// block for ever. For offline code.
 #pragma once
 
 #include <sys/stat.h>
@@ -15,11 +15,11 @@
 
 namespace uctrace::log {
 
-// A file that cannot be read, or not as what it should be.
+// A file that cannot be read, or is not of the expected kind.
 class FileError : public Error {
  public:
-  // foreign: it is no such file, and will never be one. unfinished: it may be once it is whole.
-  // system: it could not be read now, as for lack of a permission or of memory.
+  // foreign: not such a file, and it never will be. unfinished: it may become one once it is
+  // complete. system: it could not be read now, for lack of permission or memory.
   enum class Cause : std::uint8_t { foreign, unfinished, system };
   FileError(Cause cause, Problem problem) : Error(std::move(problem)), cause_(cause) {}
   Cause cause() const { return cause_; }
@@ -36,7 +36,7 @@ struct Extent {
 
 class InputFile {
  public:
-  // is_open() and failure() say how that went.
+  // is_open() and failure() tell the result.
   explicit InputFile(const std::string& path);
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
@@ -44,20 +44,21 @@ class InputFile {
 
   bool is_open() const { return fd_ >= 0; }
   bool is_missing() const;
-  // Of what failed last; `name` stands for the file.
+  // The error of the last failure; `name` stands for the file.
   FileError failure(const std::string& name) const;
-  // How a library that wants a path opens this very file; `path` where there is no /proc.
+  // A path by which a library can open this very file; `path` if there is no /proc.
   std::string path_to_open(const std::string& path) const;
 
-  // Whether the open file has the size and the time of change that it had when it was opened. What
-  // takes its place under its name leaves it as it is.
+  // Whether the open file still has the size and the time of change that it had when it was opened.
+  // A file that takes over its name does not change it.
   bool is_unchanged() const;
-  // Of the open file, now. Nothing: failure() says why.
+  // The present size of the open file. Nothing: failure() says why.
   std::optional<std::size_t> size();
-  // Its parts from `from` on that are no holes, whole words each. Only of a file that takes much
-  // less room than its size: not every file system tells holes of one that is being written right.
+  // Its parts from `from` on that are not holes, in whole words. Only for a file that takes much
+  // less room than its size: some file systems report wrong holes for a file that is being written.
   std::vector<Extent> data(std::size_t from);
-  // Bytes read from `offset` on: fewer than `bytes` if the file ends there. Nothing: it failed.
+  // How many bytes were read from `offset` on; fewer than `bytes` if the file ends. Nothing: it
+  // failed.
   std::optional<std::size_t> read(void* to, std::size_t bytes, std::size_t offset);
 
  private:
@@ -72,8 +73,8 @@ class InputFile {
   Version opened_;
 };
 
-// The whole text of a file of at most `most` bytes; nothing where there is no such file. Throws
-// FileError where there is one, and it cannot be had.
+// The whole text of a file of at most `most` bytes; nothing if there is no such file. Throws
+// FileError if it exists and cannot be read.
 std::optional<std::string> read_text(const std::string& path, std::size_t most);
 
 }  // namespace uctrace::log

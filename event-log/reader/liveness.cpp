@@ -28,7 +28,7 @@ struct ProcessStat {
 
 std::optional<ProcessStat> stat_of(const std::string& pid) {
   const std::string line = first_line("/proc/" + pid + "/stat");
-  // The second field is the command in parentheses and may hold any character.
+  // The second field is the command in parentheses and may contain any character.
   const std::size_t end_of_command = line.rfind(')');
   if (end_of_command == std::string::npos) return std::nullopt;
   std::istringstream fields(line.substr(end_of_command + 1));
@@ -40,7 +40,7 @@ std::optional<ProcessStat> stat_of(const std::string& pid) {
   return fields ? std::optional(stat) : std::nullopt;
 }
 
-// A process whose first thread ended, and others did not, is a zombie that runs.
+// A process whose main thread has ended but others have not is a zombie that still runs.
 bool is_over(const ProcessStat& stat) {
   return stat.state == 'X' || stat.state == 'x' || (stat.state == 'Z' && stat.threads <= 1);
 }
@@ -50,17 +50,17 @@ std::uint64_t own_namespace(const char* path) {
   return ::stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
-// Whether /proc is that of the PID namespace that this process is in: where a container has the
-// /proc of its host, its numbers are of other processes.
+// Whether /proc belongs to this process's PID namespace: if a container has its host's /proc, the
+// numbers there are of other processes.
 bool proc_is_own() {
   char number[32] = {};
   return ::readlink("/proc/self", number, sizeof number - 1) > 0 &&
          number == std::to_string(::getpid());
 }
 
-// Everything of `this_process()` but which one it is.
+// this_process() without its own identity.
 ProcessName this_place() {
-  // Cut like a log's, which is why a name that is too long is no error.
+  // Truncated like a log's: so a name that is too long is not an error.
   char host[sizeof ProcessPage::host] = {};
   ::gethostname(host, sizeof host - 1);
   return {.host = host,
@@ -88,13 +88,13 @@ Life life_of(bool closed, Sight sight, const Signs& signs) {
     if ((is_before ? signs.now - sign : sign - signs.now) < kSilenceNs) return Life::running;
     any_before |= is_before;
   }
-  // Who never gave a sign is not missed.
+  // Without any earlier sign, silence means nothing.
   return signs.heartbeat != 0 && any_before ? Life::no_sign : Life::unknown;
 }
 
 Sight look_for(const ProcessName& process) {
   const ProcessName here = this_place();
-  // No /proc: there is no boot id and no namespace, and nothing can be seen.
+  // Without /proc there is no boot id and no namespace, and nothing can be seen.
   if (process.pid == 0 || !proc_is_own() || here.boot_id.empty() || here.pid_namespace == 0 ||
       process.host != here.host || process.boot_id != here.boot_id ||
       process.pid_namespace != here.pid_namespace ||

@@ -1,4 +1,4 @@
-// What leads a log: enough to tell whose it is, without its lanes and records. For offline code.
+// The head of a log: enough to tell whose it is, without its lanes and records. For offline code.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@ struct LogHead {
 // Reads 8 KiB, however large the log is. Throws FileError as LogFile::open does.
 LogHead read_log_head(const std::filesystem::path& path);
 
-// Throws FileError where `page`, of which a file of `file_bytes` bytes holds as much as it can,
-// leads no log that this version reads. `name` is the log's.
+// Throws FileError if `page` does not begin a log that this version reads. A file of `file_bytes`
+// bytes may hold only a part of the page. `name` is the log's.
 void check_page(const ProcessPage& page, std::size_t file_bytes, const std::string& name);
 
-// What is known of the writer once its page was read: it was looked for (`then`) by the page that
-// was there before.
+// The state of the writer after its page was read. `then` was found earlier, by the page of that
+// time.
 WriterState state_of(const ProcessPage& before, WriterState then, const ProcessPage& page);
 
 }  // namespace uctrace::log

@@ -1,4 +1,4 @@
-// Text of a log as it may be shown anywhere: a program names things as it likes, and a log may be
+// Makes text of a log safe to show anywhere: a program names things as it likes, and a log may be
 // damaged in any bit.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace uctrace {
 
-// Bytes of the UTF-8 character that `text` begins with; 0 where none begins, or where it is a
-// control character: C0, DEL, C1, or one that changes the direction or the lines of what is shown.
+// The length of the UTF-8 character at the beginning of `text`; 0 if there is none, or if it is a
+// control character: C0, DEL, C1, or one that changes the direction or the lines of the display.
 constexpr std::size_t plain_character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char first = byte(0);

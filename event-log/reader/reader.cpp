@@ -60,7 +60,7 @@ void LogFile::read_page() {
   anchors_.assign(page_.anchors, page_.anchors + page_.anchor_count);
 }
 
-// A table that is not there, or not where the page says, is damage: its lanes counted nothing.
+// A table that is missing, or not where the page says, is damage: its lanes count as zero.
 void LogFile::read_lanes() {
   lanes_.resize(page_.lanes_used);
   for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
@@ -73,7 +73,7 @@ void LogFile::read_lanes() {
   }
 }
 
-// Behind the page, and behind chunks that lie there, if these were read apart.
+// After the page, and after chunks that follow it if these were read separately.
 std::size_t LogFile::blocks_begin() const {
   return kProcessPageBytes + std::min<std::size_t>(page_.chunk_bytes, live_.bytes());
 }

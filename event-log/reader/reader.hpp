@@ -1,9 +1,9 @@
 // The reading side of an event log, for offline code: it throws uctrace::Error and allocates.
 //
 // Nothing in a log is trusted. Every view that reaches a visitor lies inside the bytes that were
-// read, its enumerations have known values and its variable parts fit; whatever does not is counted
-// in Damage and left out. A LogFile is a snapshot: a process that is still writing, or a file cut
-// short meanwhile, does not disturb it.
+// read, its enumerations have known values, and its variable parts fit; anything else is counted in
+// Damage and skipped. A LogFile is a snapshot: neither a process that is still writing nor a
+// truncated file disturbs it.
 //
 // Use:   const LogFile log = LogFile::open(path);
 //        log.for_each_record(Stream::events, Overloaded{
@@ -30,7 +30,7 @@
 
 namespace uctrace::log {
 
-// Makes one visitor of several lambdas.
+// Combines several lambdas into one visitor.
 template <typename... Parts>
 struct Overloaded : Parts... {
   using Parts::operator()...;
@@ -40,16 +40,16 @@ Overloaded(Parts...) -> Overloaded<Parts...>;
 
 // --- damage --------------------------------------------------------------------------------------
 
-// What of a log could not be read. All zero = every byte made sense.
+// The parts of a log that could not be read. All zero = every byte made sense.
 struct Damage {
   std::uint64_t truncated_bytes = 0;  // the files are this much shorter than they should be
   std::uint64_t bad_chunks = 0;       // places where no valid block or chunk begins, and duplicates
   std::uint64_t skipped_bytes = 0;    // passed over until the next valid one
   std::uint64_t resyncs = 0;          // valid chunks found again after such a place
   std::uint64_t bad_records = 0;
-  std::uint64_t unreadable_tails = 0;     // chunks given up behind a record of impossible size
-  std::uint64_t missing_chunks = 0;       // gaps in what a lane and stream recorded
-  std::uint64_t unpublished_records = 0;  // begun and never finished, the last of their chunk
+  std::uint64_t unreadable_tails = 0;     // chunks abandoned after a record of impossible size
+  std::uint64_t missing_chunks = 0;       // gaps in the chunks of a lane and stream
+  std::uint64_t unpublished_records = 0;  // begun and never finished; the last of their chunk
   std::uint64_t missing_events = 0;       // counted by their lane, but not found
   std::uint64_t surplus_events = 0;       // found, but not counted by their lane
 
@@ -61,33 +61,32 @@ struct Damage {
 
 // --- file ----------------------------------------------------------------------------------------
 
-// What has been looked at so far of a log that is being read: whether its writer lives, the page,
-// the chunks, the blocks.
+// How far the reading of a log has come: the writer's life, the page, the chunks, the blocks.
 enum class SnapshotStep : std::uint8_t { writer, page, chunks, blocks };
 
 class LogFile {
  public:
-  // Lets tests have the process go on between two steps.
+  // Lets tests run the process between two steps.
   using AfterStep = std::function<void(SnapshotStep)>;
 
-  // Reads the whole log once, into memory: the file, and that of its chunks if it is needed. Throws
-  // FileError where it is no log that this version reads; a damaged one is read as far as it goes.
+  // Reads the whole log once into memory: the file, and the file of its chunks if needed. Throws
+  // FileError if it is not a log that this version reads; a damaged log is read as far as possible.
   static LogFile open(const std::filesystem::path& path, const AfterStep& after = {});
-  // What leads the log, and its lanes: all that its process counted, without records.
+  // The head of the log and its lanes: everything the process counted, without records.
   static LogFile open_counters(const std::filesystem::path& path);
-  // What its process defined, and no event: what else lies there is looked at by its headers.
+  // The definitions and no events: of other blocks only the headers are read.
   static LogFile open_definitions(const std::filesystem::path& path);
-  // The same as open() of a copy of `bytes`; `name` stands for the path in messages. `live` is what
-  // the file of chunks holds.
+  // The same as open() for a copy of `bytes`; `name` stands for the path in messages. `live` is the
+  // content of the file of chunks.
   static LogFile from_bytes(Bytes bytes, std::string name, Bytes live = {});
 
   const std::string& name() const { return name_; }
   bool same_bytes(const LogFile& other) const;
-  // Of both files.
+  // The size of both files.
   std::uint64_t size_bytes() const {
     return file_.bytes() + (page_.chunk_bytes == 0 ? live_.bytes() : 0);
   }
-  // What of them is held in memory.
+  // How much of them is held in memory.
   std::size_t memory_bytes() const { return file_.memory_bytes() + live_.memory_bytes(); }
   const ProcessPage& page() const { return page_; }
   std::string_view host() const;
@@ -97,41 +96,41 @@ class LogFile {
   // The lanes that were ever used, by lane number.
   const std::vector<LaneInfo>& lanes() const { return lanes_; }
 
-  // Names the monotonic clock that the process reads: the first exactly, the second as a
-  // ClockSample does.
+  // Names of the monotonic clock that the process reads: the first exact, the second as in a
+  // ClockSample.
   std::string monotonic_clock() const;
   std::uint64_t clock_name() const;
 
-  // Names the process in its job and everywhere else: host:boot:pid namespace:pid:start time.
+  // The process's unique name, in its job and anywhere: host:boot:pid namespace:pid:start time.
   std::string process_key() const;
-  // Of the process when the snapshot was taken. Only a log that was closed, or whose process was
-  // dead before, is all there will ever be.
+  // The state of the process when the snapshot was taken. Only a log that was closed, or whose
+  // process was already dead, is final.
   WriterState state() const { return state_; }
 
   const Damage& damage() const { return damage_; }
-  // Records that were lost at the writer.
+  // Records that the writer lost.
   std::uint64_t dropped_records() const;
   // The same by DropCause.
   std::array<std::uint64_t, kDropCauses> dropped_by_cause() const;
-  // Events that gave way to newer ones in a log of bounded size; neither present nor damage. Per
-  // lane and kind: LaneCounters::overwritten.
+  // Events that newer ones overwrote in a log of bounded size; they are neither present nor damage.
+  // Per lane and kind: LaneCounters::overwritten.
   std::uint64_t overwritten_events() const;
   // Every event of the process that ended after this tick is present; 0 = none was overwritten. Per
   // lane: LaneCounters::overwritten_until_tick.
   std::uint64_t window_start_tick() const;
   std::uint64_t event_count() const { return event_count_; }
-  // How many records of a type of events for_each_record() visits.
+  // How many records of an event type for_each_record() visits.
   std::uint64_t event_count(RecordType type) const {
     return events_of_type_[static_cast<std::size_t>(type)];
   }
-  // The process ended its log in an orderly way, and all of it was recorded and read.
+  // The process closed its log properly, and everything was recorded and read.
   bool complete() const { return page_.closed == 1 && dropped_records() == 0 && !damage_.any(); }
 
   ClockFit clock() const { return ClockFit(page_.clock, anchors_); }
 
   // Calls visitor(lane, view) for each valid record of `stream` whose view type it accepts: lane by
-  // lane, in the order in which the lane wrote. Records of other types are passed over. What a view
-  // points to is there until the visitor returns: one block is unpacked at a time.
+  // lane, in the order in which the lane wrote. Records of other types are skipped. A view is valid
+  // until the visitor returns: one block is unpacked at a time.
   template <typename Visitor>
   void for_each_record(Stream stream, Visitor&& visitor) const {
     std::vector<std::uint64_t> room;
@@ -153,14 +152,14 @@ class LogFile {
     End end = End::none;
   };
 
-  // Records of one chunk, from `first` bytes into it on.
+  // Records of one chunk, from offset `first` on.
   struct Chunk {
     Stream stream;
     std::uint16_t lane;
     std::uint32_t sequence;
     std::uint32_t first;
-    Words records;             // where they lie as they were written
-    const BlockHeader* block;  // that they are packed in, else nullptr
+    Words records;             // if they lie there unpacked
+    const BlockHeader* block;  // if they are packed in it, else nullptr
     Counted counted;           // of a block
 
     std::size_t bytes() const { return block != nullptr ? block->raw_bytes : records.size_bytes(); }
@@ -216,14 +215,14 @@ class LogFile {
   WriterState state_;
   ProcessPage page_{};
   std::vector<LaneInfo> lanes_;
-  std::vector<Chunk> chunks_;  // by stream, lane, sequence and place in the chunk
+  std::vector<Chunk> chunks_;  // sorted by stream, lane, sequence and place in the chunk
   std::vector<Anchor> anchors_;
   Damage damage_;
   std::uint64_t event_count_ = 0;
   std::array<std::uint64_t, kEventTypes> events_of_type_{};
 };
 
-// How many events the whole blocks of a log hold, by their headers. 0 of what is no log.
+// How many events the complete blocks of a log hold, by their headers. 0 if it is not a log.
 std::uint64_t count_packed_events(const std::filesystem::path& path);
 
 template <typename Visitor>

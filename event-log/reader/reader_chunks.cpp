@@ -1,4 +1,4 @@
-// Where the records of a log are: its blocks and chunks, found, unpacked and put in order.
+// Finds the blocks and chunks of a log, unpacks them and puts them in order.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -17,7 +17,7 @@ bool is_valid(const ChunkHeader& header) {
                                    header.stream <= Stream::definitions));
 }
 
-// Space that was allocated, and not written to when the file was read.
+// Space that was allocated but not yet written when the file was read.
 bool is_blank(Words words) {
   const std::size_t looked_at = std::min(words.size(), kBlockAlignment / sizeof(std::uint64_t));
   return std::all_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(looked_at),
@@ -32,7 +32,7 @@ Header header_of(Words words) {
 }
 
 // A chunk that was being made when the file was read or the process was killed: its magic is stored
-// last, and no thread has had it.
+// last, and no thread has used it.
 bool is_unmade(Words words) {
   const auto header = header_of<ChunkHeader>(words);
   return header.magic == 0 && header.sequence == 0;
@@ -40,7 +40,7 @@ bool is_unmade(Words words) {
 
 }  // namespace
 
-// The size of the chunk that begins here, as far as it was read; 0 = none does.
+// The size of the chunk that begins here, as far as it was read; 0 = there is none.
 std::size_t LogFile::take_chunk(const FileWords& in, std::size_t offset) {
   const Words words = in.from(offset);
   const auto header = header_of<ChunkHeader>(words);
@@ -63,7 +63,7 @@ std::size_t LogFile::take_chunk(const FileWords& in, std::size_t offset) {
   return there;
 }
 
-// The same of a block, a gap, or a table of lanes.
+// The same for a block, a gap, or a table of lanes.
 std::size_t LogFile::take_block(const FileWords& in, std::size_t offset) {
   const Words words = in.from(offset);
   const auto gap = header_of<GapHeader>(words);
@@ -114,8 +114,8 @@ void LogFile::find_chunks(const FileWords& in, std::size_t offset) {
   }
 }
 
-// A block there may have been written, or overwritten, while it was read or when the process was
-// killed. What is missing for that is seen by the counters.
+// A block there may have been written or overwritten while it was read, or when the process was
+// killed. The counters show how many records are missing.
 bool LogFile::is_in_flux(const FileWords& in, std::size_t offset) const {
   return &in == &file_ && page_.closed == 0 &&
          (offset >= page_.allocated_bytes || page_.max_event_bytes != 0);
@@ -132,7 +132,7 @@ void LogFile::note_cut_files() {
   damage_.truncated_bytes += cut(page_.live_bytes, live_.bytes());
 }
 
-// `room` is used again from block to block: what a whole log unpacks to may be 168 times its size.
+// `room` is reused for each block: an unpacked log may be 168 times as large.
 bool LogFile::unpack(const Chunk& chunk, std::vector<std::uint64_t>& room, Words& records) {
   const std::size_t count = chunk.block->raw_bytes / sizeof(std::uint64_t);
   if (room.size() < count) room.resize(count);
@@ -143,7 +143,7 @@ bool LogFile::unpack(const Chunk& chunk, std::vector<std::uint64_t>& room, Words
 Words LogFile::records_of(const Chunk& chunk, std::vector<std::uint64_t>& room) {
   if (chunk.block == nullptr) return chunk.records;
   Words records;
-  unpack(chunk, room, records);  // check_blocks() left those only that can be
+  unpack(chunk, room, records);  // check_blocks() kept only valid ones
   return records;
 }
 
@@ -162,7 +162,7 @@ void LogFile::check_blocks() {
   });
 }
 
-// Within a chunk what is packed comes first.
+// Within a chunk packed records come first.
 void LogFile::order_chunks() {
   const auto place = [](const Chunk& c) {
     return std::tuple(c.stream, c.lane, c.sequence, c.block == nullptr, c.first);
@@ -171,7 +171,7 @@ void LogFile::order_chunks() {
                    [&](const Chunk& a, const Chunk& b) { return place(a) < place(b); });
 }
 
-// Leaves every record once: a chunk may still be there when some or all of it is packed.
+// Keeps every record once: a chunk may still exist when some or all of it is packed.
 void LogFile::join_chunks() {
   std::vector<Chunk> joined;
   joined.reserve(chunks_.size());
@@ -191,7 +191,8 @@ void LogFile::join_chunks() {
     std::uint64_t missing = packed && chunk.first > end ? 1 : 0;
     if (!same_chunk) missing += chunk.sequence - (same_stream ? previous->sequence : 0) - 1;
     if (missing > 0 && !may_lack_events_before(chunk, !same_stream)) {
-      // Of a living process: begun when the place of the one before it had been read already.
+      // With a living process: the chunk was begun after the place of the one before it had been
+      // read.
       if (live_.changed) continue;
       damage_.missing_chunks += missing;
     }
@@ -206,8 +207,8 @@ void LogFile::join_chunks() {
   chunks_ = std::move(joined);
 }
 
-// What lies before it may have been overwritten: the first events of a lane, and, while the process
-// writes, others that came after the file was read there.
+// Chunks before it may have been overwritten: the first events of a lane and, while the process
+// writes, later ones that came after that part of the file was read.
 bool LogFile::may_lack_events_before(const Chunk& chunk, bool is_first) const {
   return chunk.stream == Stream::events && page_.max_event_bytes != 0 &&
          (is_first || page_.closed == 0);
@@ -221,7 +222,7 @@ Words LogFile::RecordWalk::next() {
   }
   const std::uint64_t head = rest_[0];
   if (head == 0) {
-    // Each word is the one before it, and the first is zero.
+    // Whether all are zero: each word equals the one before it, and the first is zero.
     const bool untouched =
         std::memcmp(rest_.data(), rest_.data() + 1, rest_.size_bytes() - kWordBytes) == 0;
     end_ = untouched ? End::clean : End::unpublished;

@@ -19,7 +19,7 @@
 namespace uctrace::log {
 namespace {
 
-// What fails for a reason that passes throws.
+// Throws on transient failures.
 class LogInput {
  public:
   explicit LogInput(std::string name) : name_(std::move(name)), file_(name_) {}
@@ -51,7 +51,7 @@ FileWords in_memory(Bytes bytes, const std::string& name) {
   return words;
 }
 
-// How much of a page says anything: most processes use few of its lanes.
+// How much of a page is in use: most processes use few of its lanes.
 std::size_t used_bytes(std::span<const std::byte> page) {
   const auto is_used = [](std::byte byte) { return byte != std::byte{}; };
   const auto last = std::find_if(page.rbegin(), page.rend(), is_used);
@@ -61,7 +61,8 @@ std::size_t used_bytes(std::span<const std::byte> page) {
   return std::min(kLanesOffset + whole, page.size());
 }
 
-// Unused lanes at its end are a hole: of a folder with thousands of logs they would be most.
+// Unused lanes at its end become a hole: in a folder with thousands of logs they would take most of
+// the memory.
 FileWords page_words(const LogInput& file, const std::string& name) {
   const std::size_t bytes = std::min(file.size(), kProcessPageBytes);
   std::vector<std::byte> read(bytes);
@@ -72,14 +73,14 @@ FileWords page_words(const LogInput& file, const std::string& name) {
   return page;
 }
 
-// All zero where the page is not whole.
+// All zero if the page is incomplete.
 ProcessPage page_of(const FileWords& words) {
   ProcessPage page{};
   if (words.copy(&page, sizeof page, 0) < sizeof page) page = {};
   return page;
 }
 
-// The same of a file that nothing more is wanted of.
+// The same for a file of which nothing else is needed.
 ProcessPage page_of(const LogInput& file) {
   ProcessPage page{};
   if (file.read(&page, sizeof page, 0) < sizeof page) page = {};
@@ -88,7 +89,7 @@ ProcessPage page_of(const LogInput& file) {
 
 bool is_whole_page(const FileWords& words) { return words.bytes() >= kProcessPageBytes; }
 
-// The page, and room for `bytes` of what is behind it in a file of `size`.
+// The page, and room for `bytes` after it, of a file of `size`.
 FileWords page_with_room(const FileWords& page, std::size_t bytes, std::size_t size,
                          const std::string& name) {
   const auto first = std::as_bytes(page.from(0));
@@ -97,7 +98,7 @@ FileWords page_with_room(const FileWords& page, std::size_t bytes, std::size_t s
   return words;
 }
 
-// Tables of lanes that the page speaks of, as they were when it was read.
+// The tables of lanes that the page names, as of the time when it was read.
 class LaneTables {
  public:
   void read(const LogInput& file, const FileWords& page) {
@@ -105,13 +106,13 @@ class LaneTables {
     if (!is_whole_page(page)) return;
     for (const std::uint64_t at : page_of(page).lane_tables) {
       if (at == 0) break;
-      if (at % kLaneTableBytes != 0) continue;  // a table lies nowhere else
+      if (at % kLaneTableBytes != 0) continue;  // tables are aligned
       std::vector<std::byte> table(kLaneTableBytes);
       table.resize(file.read(table.data(), table.size(), at));
       tables_.insert_or_assign(at, std::move(table));
     }
   }
-  // Over what was read of the file since.
+  // Copies them over what was read from the file later.
   void put_into(FileWords& file) const {
     for (const auto& [at, table] : tables_) {
       const std::span<std::uint64_t> there = file.words_at(at);
@@ -120,7 +121,7 @@ class LaneTables {
       }
     }
   }
-  // Behind the page, where it says that they are; between them is a hole.
+  // After the page, where it says that they are; the space between is a hole.
   FileWords behind(const FileWords& page, std::size_t size, const std::string& name) const {
     FileWords all = page_with_room(page, tables_.size() * kLaneTableBytes, size, name);
     for (const auto& [at, table] : tables_) {
@@ -133,7 +134,7 @@ class LaneTables {
   std::map<std::uint64_t, std::vector<std::byte>> tables_;  // by their places
 };
 
-// What a log of bounded size lost while it was read.
+// Records that a log of bounded size lost while it was read.
 void update_overwritten(const LogInput& file, const FileWords& words) {
   static_assert(offsetof(LaneCounters, overwritten_until_tick) ==
                 offsetof(LaneCounters, overwritten) + sizeof(LaneCounters::overwritten));
@@ -163,7 +164,7 @@ std::unique_ptr<std::uint64_t[]> allocate(std::size_t bytes, const std::string& 
     return std::make_unique_for_overwrite<std::uint64_t[]>(bytes / sizeof(std::uint64_t) + 1);
   } catch (const std::bad_alloc& error) {
     if (typeid(error) == typeid(std::bad_alloc)) throw_no_memory(bytes, name);
-    throw;  // of another kind, which tells more
+    throw;  // the other error tells more
   }
 }
 
@@ -231,8 +232,8 @@ LogFile LogFile::from_bytes(Bytes bytes, std::string name, Bytes live) {
   return LogFile(std::move(file), std::move(chunks), std::move(name), state);
 }
 
-// The writer first: what it had done by then is all there is if it was dead. Then the page, and the
-// tables of lanes that it speaks of.
+// First the writer: if it was dead, nothing came later. Then the page, and the tables of lanes that
+// it names.
 LogFile LogFile::open_counters(const std::filesystem::path& path) {
   const std::string name = path.string();
   const LogInput file(name);
@@ -249,7 +250,7 @@ LogFile LogFile::open_counters(const std::filesystem::path& path) {
 
 namespace {
 
-// Chunks that lie in the log itself, behind its page.
+// Chunks in the log itself, after its page.
 FileWords read_own_chunks(const LogInput& file, const ProcessPage& page, const std::string& name) {
   const std::size_t size = file.size();
   return read_chunks(
@@ -257,12 +258,12 @@ FileWords read_own_chunks(const LogInput& file, const ProcessPage& page, const s
       std::min<std::uint64_t>(page.chunk_bytes, size - std::min(size, kProcessPageBytes)));
 }
 
-// The page as it was read before, and what the file holds behind it now.
+// The page as read before, with the present content of the file after it.
 FileWords read_blocks(const LogInput& file, const FileWords& page, const LaneTables& tables,
                       const std::string& name) {
   const ProcessPage last = page_of(page);
   std::size_t size = file.size();
-  // The rest was for blocks that were not made.
+  // The rest is reserved for blocks that were not made.
   const bool has_rest = last.chunk_bytes != 0 && last.closed == 1;
   if (has_rest) size = std::min<std::uint64_t>(size, last.allocated_bytes);
   const std::vector<Extent> extents = cut_at(file.data(kProcessPageBytes), size);
@@ -275,10 +276,10 @@ FileWords read_blocks(const LogInput& file, const FileWords& page, const LaneTab
 
 }  // namespace
 
-// In this order: whether the writer lives, before the page that may be its last; the page, and the
-// tables of lanes, before the records that they count; and chunks before the blocks that they are
-// packed into. The file of chunks goes when the page says that all is packed: then the page is read
-// again. It was there for nothing else twice.
+// The order matters. The writer's life comes before the page, which may be its last one. The page
+// and the tables of lanes come before the records that they count, and chunks before the blocks
+// that they are packed into. The file of chunks disappears when the page says that everything is
+// packed: then the page is read again.
 LogFile LogFile::open(const std::filesystem::path& path, const AfterStep& after) {
   const auto done = [&](SnapshotStep step) {
     if (after) after(step);
@@ -318,10 +319,10 @@ LogFile LogFile::open(const std::filesystem::path& path, const AfterStep& after)
 
 namespace {
 
-// More than any block has: its records packed, which may grow a little, and its header.
+// Larger than any block: its header and packed records, which may grow a little.
 constexpr std::size_t kMostBlockBytes = 2 * kMaxChunkBytes;
 
-// A process that is killed may have written a part only of its last block.
+// A killed process may have written only a part of its last block.
 bool is_whole(const LogInput& file, std::uint64_t at, std::size_t bytes) {
   std::vector<std::uint64_t> words(bytes / sizeof(std::uint64_t));
   return file.read(words.data(), bytes, at) == bytes && block_at(words) != nullptr;
@@ -336,7 +337,8 @@ std::uint64_t events_in(const BlockHeader& block) {
   return events;
 }
 
-// Calls take(at, header) for the blocks of a log, as far as what lies behind its page makes sense.
+// Calls take(at, header) for the blocks of a log, as long as the content after its page makes
+// sense.
 template <typename Take>
 void each_block(const LogInput& file, const ProcessPage& page, Take take) {
   std::uint64_t at = kProcessPageBytes + page.chunk_bytes;
@@ -368,7 +370,7 @@ std::uint64_t count_packed_events(const std::filesystem::path& path) {
   return in_last != 0 && is_whole(file, last, bytes) ? events + in_last : events;
 }
 
-// What is not in blocks yet is found by reading all.
+// Records that are not in blocks yet are found by reading everything.
 LogFile LogFile::open_definitions(const std::filesystem::path& path) {
   const std::string name = path.string();
   const LogInput file(name);

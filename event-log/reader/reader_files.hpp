@@ -15,27 +15,27 @@
 
 namespace uctrace::log {
 
-// Throws where there is not as much memory; `name` is the log's.
+// Throws if there is not enough memory; `name` is the log's.
 std::unique_ptr<std::uint64_t[]> allocate(std::size_t bytes, const std::string& name);
 
 // A file, as far as it was read. Its holes take no memory.
 class FileWords {
  public:
   FileWords() = default;
-  // Makes room for `bytes` of a file of `size`.
+  // Makes room for `bytes` of a file with `size` bytes.
   FileWords(std::size_t bytes, std::size_t size, const std::string& name)
       : bytes_(size), words_(allocate(bytes, name)) {}
 
   std::size_t bytes() const { return bytes_; }  // of the file, holes included
 
-  // The whole words from `offset` on, a multiple of their size, to the next hole.
+  // The words from `offset`, a multiple of their size, to the next hole.
   std::span<const std::uint64_t> from(std::size_t offset) const { return words_at(offset); }
-  // Copies as many bytes of [offset, offset + bytes) as were read there, and returns how many.
+  // Copies the bytes of [offset, offset + bytes) that were read, and returns how many.
   std::size_t copy(void* to, std::size_t bytes, std::size_t offset) const;
-  // `offset`, or where the next data is behind the hole that it lies in; bytes() = there is none.
+  // `offset`, or the end of the hole that contains it; bytes() = no more data.
   std::size_t next_data(std::size_t offset) const;
 
-  // Reads the extents, as far as the file reaches by now. Offset 0 is at `origin` of the file.
+  // Reads the extents, up to the present end of the file. Offset 0 is at `origin` of the file.
   template <typename File>
   void read(const File& file, const std::vector<Extent>& extents, std::size_t origin = 0) {
     for (const Extent& extent : extents) {
@@ -52,13 +52,13 @@ class FileWords {
     if (!bytes.empty()) std::memcpy(words_.get() + used_, bytes.data(), bytes.size());
     append(begin, bytes.size());
   }
-  // The same as from(), to be changed.
+  // The same as from(), but writable.
   std::span<std::uint64_t> words_at(std::size_t offset) const;
 
   std::size_t memory_bytes() const { return used_ * sizeof(std::uint64_t); }
   bool same(const FileWords& other) const;
 
-  bool changed = false;  // a chunk changed hands, or was made, while it was read
+  bool changed = false;  // a chunk changed its owner, or was made, during the reading
 
  private:
   struct Part {
@@ -66,7 +66,7 @@ class FileWords {
     std::size_t at;          // of its first word
   };
 
-  // The first part that ends behind `offset`.
+  // The first part that ends after `offset`.
   std::vector<Part>::const_iterator part_at(std::size_t offset) const;
 
   void append(std::size_t begin, std::size_t count) {
@@ -81,7 +81,7 @@ class FileWords {
 
   std::size_t bytes_ = 0, used_ = 0;
   std::unique_ptr<std::uint64_t[]> words_;
-  std::vector<Part> parts_;  // ascending; extents begin at multiples of a word
+  std::vector<Part> parts_;  // ascending; they begin at multiples of a word
 };
 
 inline std::size_t bytes_in(const std::vector<Extent>& extents) {
@@ -90,17 +90,17 @@ inline std::size_t bytes_in(const std::vector<Extent>& extents) {
   return bytes;
 }
 
-// What of the extents lies before `end`.
+// The parts of the extents before `end`.
 inline std::vector<Extent> cut_at(std::vector<Extent> extents, std::size_t end) {
   std::erase_if(extents, [&](const Extent& extent) { return extent.begin >= end; });
   if (!extents.empty()) extents.back().end = std::min(extents.back().end, end);
   return extents;
 }
 
-// The `bytes` of chunks that a file has from `begin` on, without those that changed hands while
-// they were read: they were packed before, so that their records are found in the log, which is
-// read after. `changed` says that of the others some may lack the chunk before them: it was begun
-// in a place that had been read by then, or behind the end that the file had.
+// Reads `bytes` of chunks from `begin` on, without those that changed their owner during the
+// reading: these had been packed, so their records are in the log, which is read later. `changed`:
+// some of the others may lack the chunk before them, because that one was begun in a place already
+// read or after the old end of the file.
 template <typename File>
 FileWords read_chunks(const File& file, const std::string& name, std::size_t begin,
                       std::size_t bytes) {
@@ -128,7 +128,7 @@ FileWords read_chunks(const File& file, const std::string& name, std::size_t beg
   return live;
 }
 
-// The same of a file that holds nothing else.
+// The same for a file that contains only chunks.
 template <typename File>
 FileWords read_chunks(const File& file, const std::string& name) {
   return read_chunks(file, name, 0, file.size());

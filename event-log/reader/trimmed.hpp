@@ -1,4 +1,4 @@
-// Texts of headers without the blanks around them.
+// Texts of headers without surrounding blanks.
 #pragma once
 
 #include <cstddef>

@@ -10,19 +10,19 @@ constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
 
 constexpr std::size_t words_for(std::size_t bytes) { return (bytes + kWordBytes - 1) / kWordBytes; }
 
-// The fixed part of a record; one that ends early leaves the rest of `fixed` as it is.
+// The fixed part of a record; a record that is too short leaves the rest of `fixed` unchanged.
 template <typename Record>
 bool copy_fixed(Words record, Record& fixed, std::size_t least_words = sizeof(Record) / 8) {
   if (record.size() < least_words) return false;
   if (record.size_bytes() >= sizeof fixed) {
-    std::memcpy(&fixed, record.data(), sizeof fixed);  // of a known size: some instructions
+    std::memcpy(&fixed, record.data(), sizeof fixed);  // known size: a few instructions
   } else {
     std::memcpy(&fixed, record.data(), record.size_bytes());
   }
   return true;
 }
 
-// Takes the optional words behind the fixed part of a record, one piece after the other.
+// Takes the optional words after the fixed part of a record, piece by piece.
 class Tail {
  public:
   Tail(Words record, std::size_t fixed_bytes) : rest_(record.subspan(fixed_bytes / kWordBytes)) {}
@@ -51,7 +51,7 @@ class Tail {
   Words rest_;
 };
 
-// What stands in one word; nothing stays as it is.
+// A record of one word; without the word it stays unchanged.
 template <typename Record>
 bool take_word(Tail& tail, bool has, Record& out) {
   static_assert(sizeof out == kWordBytes);
@@ -62,12 +62,12 @@ bool take_word(Tail& tail, bool has, Record& out) {
   return true;
 }
 
-// The id of a call stack, if there is a word for it: behind the rest of the record.
+// The id of a call stack, if there is a word for it after the rest of the record.
 std::uint32_t stack_in(Words word) {
   return word.empty() ? 0 : static_cast<std::uint32_t>(word.front());
 }
 
-// A text in a fixed array at `offset`, which a NUL or the end of the array ends.
+// A text in a fixed array at `offset`, ended by a NUL or the end of the array.
 std::string_view fixed_text(Words record, std::size_t offset, std::size_t capacity) {
   const char* text = reinterpret_cast<const char*>(record.data()) + offset;
   return {text, strnlen(text, capacity)};

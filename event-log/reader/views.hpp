@@ -1,8 +1,7 @@
 // The records of an event log as a reader sees them: checked, with their variable parts found.
 //
 // `r` is a copy of the fixed part; spans and string views live as long as the visit.
-// Views are made by LogFile::for_each_record() alone, from the words of one record, which parse()
-// checks.
+// Only LogFile::for_each_record() makes views, from the words of one record, which parse() checks.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +22,10 @@ using Bytes = std::span<const std::byte>;
 
 struct UctOperationView {
   UctOperation r;
-  Id id = 0;                                   // 0 = it has none, and no completion follows
-  std::optional<std::uint64_t> local, remote;  // addresses, where the operation has them
-  Id parent = 0;                               // in whose call it was posted; 0 = none
+  Id id = 0;                                   // 0 = none, and no completion follows
+  std::optional<std::uint64_t> local, remote;  // addresses, if the operation has them
+  Id parent = 0;                               // the operation in whose call it was posted; 0 =
+                                               // none
   Words header;                                // first words of an active message
   TransferMemory memory{};                     // where it was asked for
   std::uint32_t stack = 0;                     // id of a Stack, 0 = none, as in the other events
@@ -104,7 +104,7 @@ struct UcpCompletionView {
 
 struct MpiCallView {
   MpiCall r;
-  // What the record does not have is kNone or 0.
+  // Parts that the record lacks are kNone or 0.
   MpiPeer peer{MpiCall::kNone, MpiCall::kNone}, recv_peer{MpiCall::kNone, MpiCall::kNone};
   MpiVolume volume{}, recv_volume{};
   std::uint64_t request = 0;
@@ -123,8 +123,8 @@ struct MpiCallView {
 struct MpiRequestsView {
   MpiRequests r;
   Words handles;                          // of the call's requests, unless completed
-  std::vector<std::uint32_t> ended;       // positions among them, if completed
-  std::vector<std::uint32_t> partitions;  // if it is a list of these
+  std::vector<std::uint32_t> ended;       // their positions, if completed
+  std::vector<std::uint32_t> partitions;  // if it is a list of partitions
 
   bool completed() const { return (r.head.a & MpiRequests::kCompleted) != 0; }
   bool of_partitions() const { return (r.head.a & MpiRequests::kPartitions) != 0; }
@@ -134,7 +134,7 @@ struct MpiRequestsView {
 
 struct TextView {
   Text r;
-  std::string_view text;  // any bytes: not necessarily UTF-8
+  std::string_view text;  // any bytes, not necessarily UTF-8
 
   TextKind kind() const { return static_cast<TextKind>(r.head.a & 0xff); }
   bool truncated() const { return (r.head.a >> 8 & Text::kTruncated) != 0; }
@@ -150,7 +150,7 @@ struct UctInterfaceView {
   static std::optional<UctInterfaceView> parse(Words record);
 };
 
-// Serves uct_endpoint, uct_endpoint_address and uct_endpoint_connect, told apart by type().
+// For uct_endpoint, uct_endpoint_address and uct_endpoint_connect, distinguished by type().
 struct UctEndpointView {
   UctEndpoint r;
   Bytes device_address, address;
@@ -160,7 +160,7 @@ struct UctEndpointView {
   static std::optional<UctEndpointView> parse(Words record);
 };
 
-// Serves every record that ends a handle, told apart by type().
+// For every record that ends a handle, distinguished by type().
 struct HandleEndView {
   HandleEnd r;
 
@@ -193,13 +193,13 @@ struct CommunicatorView {
   bool inter() const { return (r.head.a & Communicator::kInter) != 0; }
   bool truncated() const { return (r.head.a & Communicator::kTruncated) != 0; }
   bool has_members() const { return (r.head.a & Communicator::kMembers) != 0; }
-  // World rank of a member of the own group; nothing beyond the known
-  // ones. Costs the runs: a lying `count` costs no memory.
+  // World rank of a member of the own group; nothing beyond the known ones. Takes time by runs: a
+  // false `count` costs no memory.
   std::optional<std::int32_t> world_rank(std::uint32_t rank) const;
   static std::optional<CommunicatorView> parse(Words record);
 };
 
-// Serves windows and files, told apart by type().
+// For windows and files, distinguished by type().
 struct WindowView {
   Window r;
 
