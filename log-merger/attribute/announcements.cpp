@@ -11,13 +11,14 @@ namespace {
 
 using wire::AmId;
 
-// A rendezvous that met a receive posted to the interface, which fetched the data: nothing was
-// handed up. One that met none is cancelled when the receiver has the data another way.
+// A rendezvous that matched a receive posted to the interface: the interface fetched the data, and
+// no arrival was delivered. One without a match is cancelled when the receiver has the data another
+// way.
 bool taken_by_interface(const UctOp& op) {
   return op.op == log::UctOp::tag_rndv_zcopy && op.complete_ns >= 0 && op.end_status == 0;
 }
 
-// Where the header of a request has its req_id (event-log/format/ucp_wire.hpp).
+// The offset of the req_id in a request's header (event-log/format/ucp_wire.hpp).
 std::size_t request_word(const Arrival& arrival) {
   return is(arrival, AmId::eager_sync_first) ? 4 : is(arrival, AmId::get_request) ? 3 : 2;
 }
@@ -89,7 +90,8 @@ void Announcements::resolve_arrivals() {
       }
     }
   });
-  // Of what names no receiver the arrivals at all processes are counted, in the order of time.
+  // Headers that name no receiver are counted over the arrivals at all processes, in the order of
+  // time.
   for (const ArrivalIndex index : in_time_order(job_.arrivals, of_any)) {
     const Arrival& arrival = job_.arrivals[index];
     serves_[index] = one_of(arrival, posts_of(kNone, arrival));
@@ -111,9 +113,9 @@ UcpIndex Announcements::one_of(const Arrival& arrival, std::span<const Post> kno
   return k < known.size() ? known[k].serves : known.back().serves;
 }
 
-// They cannot be counted. But a request id is not used again while its message is on its way: it
-// is the newest post before the arrival. Where the clocks let open which one that is, it is not
-// known.
+// They cannot be counted. But a request id is not reused while its message is on its way, so it
+// belongs to the newest post before the arrival. If the clocks do not tell which post that is, it
+// is not known.
 UcpIndex Announcements::newest_post(const Arrival& arrival, std::span<const Post> known) const {
   const UcpOp& first = ucp(known.front().serves);
   const std::optional<std::int64_t> margin =
@@ -134,7 +136,7 @@ UcpIndex Announcements::newest_post(const Arrival& arrival, std::span<const Post
 void Announcements::learn_arrival(ArrivalIndex index) {
   const Arrival& arrival = job_.arrivals[index];
   if (is_announcement(arrival)) return learn_announcement(arrival, serves_[index]);
-  // An ATS, too: after it the interface's part is cancelled.
+  // Also an ATS: after it the interface's part is cancelled.
   serves_[index] = of_[arrival.process].send_requests.find(
       {arrival.process}, arrival.header.words[0], arrival.start_ns);
   if (is(arrival, AmId::rndv_rtr)) learn_offer(arrival, serves_[index]);

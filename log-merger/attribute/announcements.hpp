@@ -1,5 +1,5 @@
-// What headers on the wire announced: the ids that later headers name, the buffers that peers
-// offered, and which operation each arrival serves. Private to attribute.cpp.
+// Announcements in headers on the wire: the ids that later headers name, the buffers that peers
+// offered, and the operation that each arrival serves. Private to attribute.cpp.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@
 
 namespace uctrace::merge {
 
-// What a handler acts upon and whose header tells it from others.
+// Events that a handler acts upon, and whose header distinguishes them.
 template <typename Event>
 bool is_announcement(const Event& event) {
   using wire::AmId;
@@ -21,21 +21,22 @@ bool is_announcement(const Event& event) {
          is(event, AmId::eager_sync_first) || is_tag_eager_sync(event) || is_remote_request(event);
 }
 
-// All but what names no receiver is known process by process, of several at once.
+// Works on several processes in parallel, except for headers that name no receiver.
 class Announcements {
  public:
   explicit Announcements(const Job& job);
 
-  // The ids that first fragments put on the wire, of those whose operation is known by now.
+  // Learns the ids that first fragments put on the wire, for those whose operation is known by now.
   void learn_posts();
-  // What each arrival serves: for what its handler posts, and for the ids and buffers it announces.
+  // Finds the operation that each arrival serves: needed for posts of its handler, and for the ids
+  // and buffers that it announces.
   void resolve_arrivals();
 
-  // Then: what an arrival serves, kNone where it is not known.
+  // After that: the operation that an arrival serves, kNone if not known.
   UcpIndex served_by(ArrivalIndex arrival) const { return serves_[arrival]; }
-  // What the ids in the header of an operation mean.
+  // The operation that the ids in a header name.
   UcpIndex named_by(const UctOp& op) const;
-  // What the newest offer that holds the operation's range serves. Of one process at a time.
+  // The operation of the newest offer that contains the range of `op`. For one process at a time.
   UcpIndex offered_to(const UctOp& op);
 
  private:

@@ -1,21 +1,19 @@
 // Which UCP operation each UCT operation serves.
 //
 // In this order, each step using what the earlier ones found:
-//   1. the UCP call, pending queue or completion that the shim saw it come from       exact
-//   2. what UCP queued inside itself (wireup): the header or address is that of one operation that
-//      has no fragment yet (log-merger/attribute/deferred.cpp); a flush: the one in progress
-//      inferred
+//   1. the UCP call, pending queue or completion in which the shim saw it exact
+//   2. deferred requests (wireup): the header or address is that of one operation that has no
+//      fragment yet (log-merger/attribute/deferred.cpp); a flush: the one in progress inferred
 //   3. an active message handler: the arrival's header names the message it serves    exact
 //   4. ids in the operation's own header: message id, request ids                     exact
 //   5. the address range of a rendezvous that the peer announced                      inferred
-// What was posted inside another operation, to stage its data, serves what that one serves; other
-// copies to stage data: log-merger/attribute/staging.cpp.
-// Operations that serve none have a reason, each with evidence (log-merger/attribute/reasons.cpp);
-// what is left is unattributed.
+// An operation posted inside another one, to stage its data, serves the same as that one; for other
+// staging copies see log-merger/attribute/staging.cpp. Operations that serve none have a reason,
+// with evidence (log-merger/attribute/reasons.cpp); the rest is unattributed.
 //
-// A fragment that the receiver issues (rendezvous get, RTR, ATS) serves the sender's operation, and
-// what answers a put, get or atomic request that needs the target's CPU serves its initiator's.
-// Ids on the wire repeat over time, so every look-up takes the newest that is not later.
+// A fragment that the receiver issues (rendezvous get, RTR, ATS) serves the sender's operation. An
+// answer to a put, get or atomic request that needs the target's CPU serves the initiator's
+// operation. Ids on the wire repeat over time, so every look-up takes the newest that is not later.
 #include "log-merger/attribute/announcements.hpp"
 #include "log-merger/attribute/attribution.hpp"
 #include "log-merger/attribute/deferred.hpp"
@@ -81,8 +79,8 @@ class Attributor {
     }
   }
 
-  // Ids on the wire repeat: where events are missing in between, by the user's wish, the newest one
-  // that is known need not be the newest that was.
+  // Ids on the wire repeat: if the user did not want all events recorded, the newest known id may
+  // not be the newest one used.
   void doubt_across_gaps() {
     each_at_once(job_, [&](UctOp& op) {
       if (op.link != Link::exact || op.origin_kind == log::Origin::ucp || op.serves == kNone) {
@@ -97,7 +95,7 @@ class Attributor {
     });
   }
 
-  // Staging is for the operation that it was posted in, whatever that one turned out to serve.
+  // Staging serves whatever the operation that it was posted in serves.
   void by_parent() {
     each_at_once(job_, [&](UctOp& op) {
       if (!accepted(op) || op.parent_id == 0) {
@@ -119,7 +117,7 @@ class Attributor {
   static bool speaks_for(const UctOp& op, const UcpOp& origin) {
     switch (op.route) {
       case log::Route::blocking:
-        return false;  // it makes progress, which posts for anybody
+        return false;  // it makes progress, which posts for any operation
       case log::Route::request:
         return may_wait_for(op, origin);
       default:
@@ -127,8 +125,8 @@ class Attributor {
     }
   }
 
-  // What came back by the address of its request is held against its content: should the request be
-  // another one by now, nothing is claimed.
+  // Contexts found by the address of the request are checked against the content: if the request
+  // may be another one by now, nothing is claimed.
   static bool may_wait_for(const UctOp& op, const UcpOp& origin) {
     if (origin.ended && origin.end_ns >= 0 && origin.end_ns < op.start_ns) {
       return false;

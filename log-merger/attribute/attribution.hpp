@@ -1,5 +1,5 @@
-// What the steps of the attribution share: how an operation gets its result, and how the two sides
-// of a header are told to be the same. Private to the attribution.
+// Shared by the steps of the attribution: how an operation gets its result, and how the two sides
+// of a header are paired. Private to the attribution.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +13,16 @@
 
 namespace uctrace::merge {
 
-// Whether it went over an interface of a UCP whose calls are not in the log: neither is what it
-// serves, and the ids in its headers and its addresses may be the same as those of another UCP.
+// Whether it used an interface of a UCP whose calls are not in the log. The operation that it
+// serves is then not in the log either, and its ids and addresses may equal those of another UCP.
 template <typename Event>
 bool is_of_bypassed_ucp(const Job& job, const Event& event) {
   const Interface* interface = job.logs[event.process].interface(event.interface);
   return interface != nullptr && interface->bypassed;
 }
 
-// The UCT operations that a step may still attribute: fewer from step to step, so that those that
-// are left are listed. Staging inside another operation gets the result of that.
+// The UCT operations that a step may still attribute: the list gets shorter from step to step.
+// Staging inside another operation gets the result of that.
 class OpenOperations {
  public:
   explicit OpenOperations(Job& job) : job_(job) {}
@@ -31,8 +31,8 @@ class OpenOperations {
   void each(Body body) {
     visit(Workers(), body);
   }
-  // Of several processes at once: for what writes to nothing but the operation and what is of its
-  // process alone.
+  // Several processes in parallel: for bodies that write only to the operation and to data of its
+  // process.
   template <typename Body>
   void each_at_once(Body body) {
     visit(job_.workers, body);
@@ -83,8 +83,8 @@ void each_at_once(Job& job, Body body) {
                   });
 }
 
-// By UCP operation: whether one of its UCT operations is known. A byte each, since those of several
-// processes are set at once.
+// By UCP operation: whether one of its UCT operations is known. A byte each, because several
+// processes set them in parallel.
 using StartedOperations = ByIndex<UcpOp, std::uint8_t>;
 
 inline void attribute(UctOp& op, UcpIndex serves, Link link) {
@@ -104,8 +104,8 @@ inline ProcessIndex receiver_of(const Job& job, const UcpOp& send) {
   return send.partner != kNone ? job.ucp[send.partner].process : send.peer_process;
 }
 
-// A header that both sides saw: the k-th arrival at a process with it is the k-th post to that
-// process with it. kNone: the sender's endpoint does not tell its peer.
+// A header that both sides saw: the k-th arrival with it at a process is the k-th post with it to
+// that process. kNone: the sender's endpoint does not tell its peer.
 using HeaderKey = std::tuple<ProcessIndex, std::uint8_t, std::uint64_t, std::uint64_t,
                              std::uint64_t, std::uint64_t, std::uint64_t>;
 
@@ -113,7 +113,7 @@ inline HeaderKey key_of(ProcessIndex destination, std::uint8_t am_id, const Head
   return {destination, am_id, h.words[0], h.words[1], h.words[2], h.words[3], h.words[4]};
 }
 
-// Those of some rows that are wanted. Of the same instant they stay in their order.
+// The wanted rows, by time. Rows of the same instant keep their order.
 template <typename Event, typename Wanted>
 std::vector<IndexOf<Event>> in_time_order(const JobRows<Event>& events, RowSpan rows,
                                           Wanted wanted) {
@@ -133,7 +133,7 @@ std::vector<IndexOf<Event>> in_time_order(const JobRows<Event>& events, Wanted w
   return in_time_order(events, {0, events.size()}, wanted);
 }
 
-// All that are in lists which each are in time order.
+// Merges lists that are each in the order of time.
 template <typename Event>
 std::vector<IndexOf<Event>> in_time_order(const JobRows<Event>& events,
                                           const std::vector<std::vector<IndexOf<Event>>>& lists) {

@@ -17,11 +17,11 @@ using wire::AmId;
 
 bool length_known(const UcpOp& op) { return (op.flags & log::UcpOperation::kUnknownLength) == 0; }
 
-// What of an operation a look-up may name, or leave open.
+// Wildcard for a part of an operation that a look-up leaves open.
 constexpr ProcessIndex kAnyPeer{-2};
 enum class Length : std::uint8_t { any, known, unknown };
 
-// Operations that one look-up takes for the same. kNone is a peer of its own: one not known.
+// Operations that a look-up cannot distinguish. kNone is a peer of its own: an unknown one.
 struct Key {
   ProcessIndex process;
   UcpFamily family;
@@ -34,11 +34,11 @@ struct Key {
   auto operator<=>(const Key&) const = default;
 };
 
-// What the header of a first fragment tells of its send.
+// What the header of a first fragment tells about its send.
 struct Description {
   bool valid = true;
   bool has_bytes = true;     // else the send is one of unknown length
-  bool at_least = false;     // `bytes` is a part of it
+  bool at_least = false;     // `bytes` is only a part
   std::uint64_t bytes = 0;   // of the send
   std::uint64_t buffer = 0;  // 0: not told
 };
@@ -70,7 +70,7 @@ Description describe_am_send(const UctOp& op, std::uint64_t header_bytes) {
 // By operation: its bytes without a fragment.
 using RemainingBytes = ByIndex<UcpOp, std::uint64_t>;
 
-// Of a process: what it queued was its own.
+// The deferred operations of one process.
 class Deferred {
  public:
   Deferred(Job& job, StartedOperations& started, RemainingBytes& remaining)
@@ -137,7 +137,8 @@ class Deferred {
     take_part(op, first_of_peers({op.process, UcpFamily::stream_send, 0, 0}, op), payload);
   }
 
-  // All fragments of a queued operation are posted from progress; each takes its part of it.
+  // All fragments of a deferred operation are posted from progress; each takes its part of the
+  // bytes.
   void attribute_one_sided(UctOp& op, const RemoteRange& range) {
     const UcpIndex found = first_of_peers({op.process, range.family, 0, 0}, op, range.address,
                                           range.address + range.bytes);
@@ -164,7 +165,7 @@ class Deferred {
     FirstFit fits;
   };
 
-  // Under each key that a look-up may use for it.
+  // Adds it under each key that a look-up may use.
   void add_candidate(const UcpOp& op, UcpIndex index) {
     if (op.is_one_sided()) {
       add_for_peers({op.process, op.family(), 0, 0}, index,
@@ -232,7 +233,7 @@ class Deferred {
     return a == kNone || b == kNone ? std::max(a, b) : std::min(a, b);
   }
 
-  // The oldest that is not started, began before the operation and holds the range.
+  // The oldest one that is not started, began before `op` and contains the range.
   UcpIndex first_that(const Key& key, const UctOp& op, std::uint64_t begin, std::uint64_t end) {
     const auto found = candidates_.find(key);
     if (found == candidates_.end()) {
@@ -301,7 +302,7 @@ bool remote_range(const UctOp& op, RemoteRange& range) {
   } else if (is(op, AmId::get_request)) {
     range = {UcpFamily::get, words[0], words[1]};
   } else if (is(op, AmId::atomic_request)) {
-    range = {UcpFamily::atomic, words[0], 0};  // its length lies behind the words that are kept
+    range = {UcpFamily::atomic, words[0], 0};  // its length is after the words that are kept
   } else {
     return false;
   }

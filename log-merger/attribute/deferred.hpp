@@ -1,12 +1,12 @@
-// UCT operations of UCP operations that UCP queued inside itself, while it connected, and posted
-// later from progress: no shim sees for whom. Private to the attribution.
+// UCT operations of deferred requests, which UCP queued during wire-up and posted later from
+// progress: the shims cannot see for which operation. Private to the attribution.
 #pragma once
 
 #include "log-merger/attribute/attribution.hpp"
 
 namespace uctrace::merge {
 
-// Ties them by their content, where it is that of one operation of which nothing is known.
+// Ties them by content, if this fits exactly one operation that has no known UCT operation yet.
 // `started`: by UCP operation, whether one of its UCT operations is known; updated.
 void attribute_deferred(Job& job, StartedOperations& started);
 

@@ -1,4 +1,4 @@
-// What the ids on the wire meant at which time. Private to log-merger/attribute/.
+// The meanings of ids on the wire over time. Private to log-merger/attribute/.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace uctrace::merge {
 
-// Whose id it is: chosen by `peer` for use in messages from `process` to it. Two peers of one
-// process may choose the same (ids are often addresses).
+// The owner of an id: `peer` chose it for messages from `process`. Two peers of one process may
+// choose the same id (ids are often addresses).
 struct IdScope {
   ProcessIndex process;
   ProcessIndex peer = {};
@@ -20,7 +20,7 @@ struct IdScope {
 // Meanings of one kind of id, by scope and value: a list that is sorted once.
 class IdTable {
  public:
-  // From `since_ns` on, as long as nothing newer is known.
+  // Valid from `since_ns` on, until a newer meaning.
   void add(IdScope scope, std::uint64_t id, std::int64_t since_ns, UcpIndex serves) {
     meanings_.push_back({scope.process, scope.peer, id, since_ns, serves});
     if (scope.peer != kNone) meanings_.push_back({scope.process, kNone, id, since_ns, serves});

@@ -1,4 +1,4 @@
-// Buffers that peers offered for a rendezvous, to be fetched or to be written. Private to
+// Buffers that peers offered for a rendezvous, for reading or writing. Private to
 // log-merger/attribute/.
 #pragma once
 
@@ -40,7 +40,7 @@ class OfferTable {
     }
   }
 
-  // What the newest offer that holds the operation's range serves.
+  // The operation of the newest offer that contains the range.
   UcpIndex find(const UctOp& op, ProcessIndex peer) {
     std::size_t newest = newest_in(op, peer == kNone ? kAnyPeer : peer);
     if (peer != kNone) {

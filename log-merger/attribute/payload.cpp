@@ -13,26 +13,26 @@ namespace {
 
 using wire::AmId;
 
-// A message of the program's active messages: its header comes first, then its data.
+// In an active message of the program the header comes first, then the data.
 std::uint64_t header_bytes(const UcpOp* served) {
   return served != nullptr ? served->header_bytes : 0;
 }
 
-// What the interfaces match or fetch by themselves is moved as a whole.
+// Messages that the interfaces match or fetch themselves move as a whole.
 bool is_tag_offload(const UctOp& op) {
   return op.op >= log::UctOp::tag_eager_short && op.op <= log::UctOp::tag_rndv_zcopy;
 }
 
-// Where the buffers of a rendezvous begin: what put and get addresses are relative to. The sender's
-// is announced to be fetched, the receiver's to be written; they lie in two processes, so that
-// their addresses may overlap. A receiver may announce its buffer in as many parts as fragments.
+// The beginnings of a rendezvous's buffers, to which put and get addresses are relative. The sender
+// announces its buffer for reading, the receiver for writing. They are in two processes, so their
+// addresses may overlap. A receiver may announce its buffer in several parts, one per fragment.
 class Buffers {
  public:
   void add(std::uint64_t address, std::uint64_t length, std::uint64_t offset) {
     fits_.add({.begin = address, .end = address + length});
     buffers_.push_back({address, offset});
   }
-  // Where in the message the range of memory lies that an operation moves.
+  // The range of the message that an operation's memory range corresponds to.
   bool find(const UctOp& op, Range& range) {
     const std::size_t place = fits_.find(0, op.remote, op.remote + op.bytes);
     if (place == FirstFit::kNothing) {
@@ -76,7 +76,7 @@ AnnouncedBuffers announced_buffers(const Job& job, std::span<const UctIndex> ops
 
 Range range_at(std::uint64_t begin, std::uint64_t length) { return {begin, begin + length}; }
 
-// Offsets are found in the header only of fragments that are not the first.
+// Only the headers of later fragments have an offset.
 bool offset_of(const UctOp& op, std::uint64_t& offset) {
   offset = 0;
   if (is(op, AmId::eager_middle) || is(op, AmId::rndv_data) || is(op, AmId::get_reply)) {
@@ -90,7 +90,7 @@ bool offset_of(const UctOp& op, std::uint64_t& offset) {
   return true;
 }
 
-// The log does not have where its bytes belong: such fragments are sent in their order.
+// The log lacks the place of its bytes: such fragments are sent in order.
 bool is_unplaced(const Job& job, const UctOp& op) {
   return (is(op, AmId::get_reply) || is(op, AmId::am_middle)) && !op.failed() && !op.staging &&
          !job.logs[op.process].names_places();
@@ -112,13 +112,13 @@ bool find_am_range(const UctOp& op, const UcpOp* served, Range& range) {
   return true;
 }
 
-// What moves between the memory of the initiator and that of the target.
+// The bytes that move between the memory of the initiator and the target's.
 bool find_one_sided_range(const UctOp& op, const UcpOp& served, Range& range) {
   if (is(op, AmId::get_reply)) {
     return find_am_range(op, nullptr, range);
   }
   if (is(op, AmId::atomic_request)) {
-    range = range_at(0, served.bytes);  // and a second operand where two are compared
+    range = range_at(0, served.bytes);  // and a second operand for compare-and-swap
     return true;
   }
   RemoteRange remote;
@@ -172,7 +172,8 @@ void find_stream_ranges(Job& job, std::span<const UctIndex> ops) {
   place_in_order(job, std::move(fragments), 0);
 }
 
-// Behind the first fragment of an active message, which is placed; an answer to a get has none.
+// Continues after the first fragment of an active message, which is already placed; an answer to a
+// get has none.
 void find_unplaced_ranges(Job& job, std::span<const UctIndex> ops) {
   std::vector<UctIndex> fragments;
   std::uint64_t first_bytes = 0;
@@ -187,13 +188,13 @@ void find_unplaced_ranges(Job& job, std::span<const UctIndex> ops) {
   place_in_order(job, std::move(fragments), first_bytes);
 }
 
-// Whether what an operation moves at one of its addresses lies in the buffer.
+// Whether the memory that an operation moves at this address is inside the buffer.
 bool is_inside(const UctOp& op, std::uint64_t address, const UcpOp& of) {
   return address >= of.buffer && address - of.buffer <= of.bytes &&
          op.bytes <= of.bytes - (address - of.buffer);
 }
 
-// What a process sends to itself may be copied straight from the one buffer to the other.
+// A message to self may be copied directly from one buffer to the other.
 void find_copies_to_itself(Job& job, std::span<const UctIndex> ops, const UcpOp& send) {
   if (send.partner == kNone || !is_to_itself(job, send)) {
     return;
@@ -212,9 +213,9 @@ void find_copies_to_itself(Job& job, std::span<const UctIndex> ops, const UcpOp&
   }
 }
 
-// UCX before 1.16, and protocols v2 from 1.15 on, may copy from a GPU straight into memory of the
-// receiver that both have mapped: then nothing else leads from the one process to the other, and
-// the copy is no staging.
+// UCX before 1.16, and protocols v2 since 1.15, may copy from a GPU directly into memory of the
+// receiver that both have mapped. Then no other operation leads to the other process, and the copy
+// is not staging.
 void find_copies_across(Job& job, std::span<const UctIndex> ops, const UcpOp& send) {
   const auto at = [&](UctIndex i) -> UctOp& { return job.uct[i]; };
   const bool announced =
@@ -235,7 +236,7 @@ void find_copies_across(Job& job, std::span<const UctIndex> ops, const UcpOp& se
   }
 }
 
-// The operation that the message is about: what receives serve is the sender's.
+// The operation that the message belongs to: receives serve the sender's.
 const UcpOp* initiator_of(const Job& job, std::span<const UctIndex> ops) {
   for (const UctIndex i : ops) {
     const UcpIndex serves = job.uct[i].serves;
@@ -264,7 +265,7 @@ Role role_of(const UctOp& op) {
     return wire::shape_of(op.am_id).control && !op.has_range ? Role::control : Role::data;
   }
   switch (op.op) {
-    case UctOp::tag_rndv_zcopy:  // one that was cancelled has only announced
+    case UctOp::tag_rndv_zcopy:  // a cancelled one was only an announcement
       return op.failed() ? Role::control : Role::data;
     case UctOp::tag_rndv_request:
     case UctOp::tag_rndv_cancel:
@@ -288,7 +289,7 @@ void find_payload(Job& job, std::span<const UctIndex> ops) {
   }
   AnnouncedBuffers buffers = announced_buffers(job, ops, served);
   bool unplaced = false;
-  std::uint64_t listed = 0;  // lists of buffers have an address for each: they follow each other
+  std::uint64_t listed = 0;  // lists have an address for each buffer: the buffers follow each other
   for (const UctIndex i : ops) {
     UctOp& op = job.uct[i];
     if (op.failed() || op.staging) {

@@ -1,5 +1,5 @@
 // Which part of its message a UCT operation carried. Header sizes come from the AM id and the
-// version of the wire protocol, never from a subtraction that would make the sums fit.
+// version of the wire protocol, never from a subtraction that forces the sums to fit.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace uctrace::merge {
 
-// Whether the receive is of the process that sends.
+// Whether sender and receiver are the same process.
 bool is_to_itself(const Job& job, const UcpOp& send);
 
 // After find_payload().

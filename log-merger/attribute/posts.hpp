@@ -1,4 +1,4 @@
-// What was posted with which header. Private to log-merger/attribute/.
+// The posts of each header. Private to log-merger/attribute/.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@ struct Post {
   UcpIndex serves;
 };
 
-// Sorted once by header; those of one header in the order of time.
+// Sorted once by header, and within a header by time.
 class Posts {
  public:
   void add(const std::vector<Post>& posts) {
     posts_.insert(posts_.end(), posts.begin(), posts.end());
   }
-  // After it, the others may be used. In the order of time, not of recording threads: a header may
-  // be the same again, when a buffer and a request are used again.
+  // Call it before the functions below. By time, not by thread: a header repeats when a buffer and
+  // a request are reused.
   void seal() {
     std::stable_sort(posts_.begin(), posts_.end(), [](const Post& a, const Post& b) {
       return std::tie(a.key, a.at_ns) < std::tie(b.key, b.at_ns);
@@ -38,8 +38,8 @@ class Posts {
     const auto [first, last] = std::equal_range(posts_.begin(), posts_.end(), key, ByKey());
     return {first, last};
   }
-  // How many arrivals with the header of `posts` were seen before, this one not counted. Arrivals
-  // with different headers may be counted at once.
+  // How many arrivals with the header of `posts` came before this one. Different headers may be
+  // counted in parallel.
   std::size_t count_arrival(std::span<const Post> posts) {
     return seen_[static_cast<std::size_t>(posts.data() - posts_.data())]++;
   }

@@ -92,7 +92,7 @@ std::string two_sided_protocol(const Job& job, const UcpOp* send, std::span<cons
     }
     if (send != nullptr && data->fetches() && data->process == send->process &&
         !is_to_itself(job, *send)) {
-      return "rndv/put/mapped";  // fetched from its own GPU, into the receiver's memory
+      return "rndv/put/mapped";  // from the sender's own GPU into the receiver's memory
     }
     return "rndv/" + std::string(family(data->op)) + "/" + std::string(copy_kind(data->op));
   }

@@ -33,9 +33,9 @@ void Reasons::give_first() {
   });
 }
 
-// Evidence: its flags, which say that what was posted before is given up; or that nobody asked
-// for it, and the endpoint's destruction came next. When a connection fails while the program
-// closes its endpoint, UCP discards what is below without such flags.
+// Evidence: its flags, which cancel earlier posts; or that no UCP operation asked for it and the
+// endpoint's destruction came next. If a connection fails while the program closes its endpoint,
+// UCP discards the lower endpoints without such flags.
 void Reasons::give_discards() {
   find_last_posts();
   open_.each_at_once([&](UctOp& op) {

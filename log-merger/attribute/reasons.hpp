@@ -1,5 +1,5 @@
-// UCT operations that serve no UCP operation, each with the evidence for why it was posted. Private
-// to the attribution.
+// Why UCT operations that serve no UCP operation were posted, each with evidence. Private to the
+// attribution.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ class Reasons {
  public:
   Reasons(Job& job, OpenOperations& open) : job_(job), open_(open) {}
 
-  // Told by the operation itself: before anything else.
+  // Reasons visible in the operation itself: before all other steps.
   void give_first();
-  // Endpoints that are given up: when it is known what was posted in a UCP call.
+  // Discarded endpoints: after the posts in UCP calls are known.
   void give_discards();
-  // What holds only because no UCP operation was found.
+  // Reasons that hold only because no UCP operation was found.
   void give_last();
-  // What serves an operation of uctrace itself, when all is known.
+  // Operations that serve uctrace itself, after everything else is known.
   void give_tool();
 
  private:
-  // The last thing that was posted on an endpoint before it was destroyed.
+  // The last post on an endpoint before its destruction.
   bool ends_endpoint(const UctOp& op);
   void find_last_posts();
 

@@ -18,7 +18,7 @@ namespace {
 
 const UcpOp& ucp(const Job& job, UcpIndex index) { return job.ucp[index]; }
 
-// What was sent with one header to one process, and how much of that has arrived.
+// The sends with one header to one process, and how many of them have arrived.
 struct Delivered {
   std::vector<UcpIndex> serves;  // in order
   std::size_t next = 0;
@@ -34,8 +34,8 @@ ArrivalIndex arrival_of(const Job& job, const UctOp& op) {
   return found != ids.end() ? found->second : kNone;
 }
 
-// Which message each request of a receiver was for, by the id that it announced its memory with:
-// the sender puts that into what it sends there.
+// The message of each receiver's request, by the id with which it announced its memory: the sender
+// puts this id into the headers of its data.
 IdTable receive_requests(const Job& job) {
   IdTable requests;
   for (const UctOp& op : job.uct) {
@@ -52,15 +52,15 @@ bool answers_announcement(const Arrival& arrival) {
   return is(arrival, wire::AmId::rndv_atp) || is(arrival, wire::AmId::rndv_data);
 }
 
-// Where an operation went: to the other end of what it serves, or, as an answer, to who had asked.
+// The destination of an operation: the other end of the operation that it serves or, for an answer,
+// the process that asked.
 ProcessIndex destination_of(const Job& job, const UctOp& op) {
   const UcpOp& served = ucp(job, op.serves);
   return op.process == served.process ? receiver_of(job, served) : served.process;
 }
 
-// The same header on both sides. A sender cannot look at what lies in the memory of a device, so it
-// may lack the digest of a message whose receiver has it: of all that look alike but for that, the
-// digest tells nothing then.
+// Pairs headers of both sides. A sender cannot read device memory, so it may lack a digest that the
+// receiver has. The digest of headers that are otherwise equal is then ignored.
 class HeaderKeys {
  public:
   explicit HeaderKeys(const Job& job) {
@@ -133,14 +133,14 @@ struct Served {
   Link link = Link::exact;
 };
 
-// The k-th arrival is of the k-th that was sent.
+// The k-th arrival belongs to the k-th send.
 Served next_in_order(Delivered& delivered) {
   if (delivered.next == delivered.serves.size()) return {};
   return {delivered.serves[delivered.next++], delivered.several ? Link::inferred : Link::exact};
 }
 
-// Where events are missing, either may be another one than the k-th. But what had been received
-// before, or was sent later, is not what arrives.
+// If events are missing, either may not be the k-th. But a message that was received before, or
+// sent later, cannot be the one that arrives.
 Served next_in_time(const Job& job, const Arrival& arrival, Delivered& delivered) {
   const auto began_by = [&](UcpIndex index) {
     const UcpOp& op = ucp(job, index);
@@ -156,7 +156,7 @@ Served next_in_time(const Job& job, const Arrival& arrival, Delivered& delivered
   };
   std::size_t& next = delivered.next;
   while (next < serves.size() && is_over(serves[next])) ++next;
-  // Of what has no known receive, the arrival mostly is not known either.
+  // If the receive is not known, the arrival mostly is not either.
   std::size_t paired = next;
   const auto may_be = [&](std::size_t at) { return at < serves.size() && began_by(serves[at]); };
   while (may_be(paired) && (!has_receive(serves[paired]) || is_over(serves[paired]))) ++paired;

@@ -1,4 +1,4 @@
-// What a UCT operation or arrival is on UCP's wire. Private to log-merger/.
+// The kind of a UCT operation or arrival on UCP's wire. Private to log-merger/.
 #pragma once
 
 #include "event-log/format/ucp_wire.hpp"
@@ -16,7 +16,7 @@ inline bool is_flush(const UctOp& op) {
          op.op == log::UctOp::iface_flush;
 }
 
-// Sent to a receive that the peer's interface matches by itself.
+// Sent for a receive that the peer's interface itself matches.
 inline bool is_tag_eager(const UctOp& op) {
   return op.op >= log::UctOp::tag_eager_short && op.op <= log::UctOp::tag_eager_zcopy;
 }
@@ -25,7 +25,7 @@ inline bool is_tag_eager(const Arrival& arrival) {
          arrival.kind == log::ArrivalKind::tag_matched;
 }
 
-// One that its sender waits for to be matched: it has immediate data behind its tag.
+// A synchronous send, which waits for its match: it has immediate data after its tag.
 template <typename Event>
 bool is_tag_eager_sync(const Event& event) {
   return is_tag_eager(event) && event.header.count == 2;
@@ -52,7 +52,7 @@ bool starts_am_send(const Event& event) {
          is(event, AmId::am_first) || is(event, AmId::rndv_rts);
 }
 
-// A request that the target's handler carries out. Its header is told apart from others of its
+// A request that the target's handler executes. Its header distinguishes it from others of its
 // kind.
 template <typename Event>
 bool is_remote_request(const Event& event) {
@@ -66,7 +66,7 @@ bool is_answer(const Event& event) {
   return is(event, AmId::get_reply) || is(event, AmId::atomic_reply) || is(event, AmId::completion);
 }
 
-// The range of remote memory that an operation is about; false: it is no one-sided one.
+// The range of remote memory of an operation; false: it is not one-sided.
 struct RemoteRange {
   log::UcpFamily family;
   std::uint64_t address, bytes;

@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr auto kUnknownOp = static_cast<std::size_t>(log::UctOp::kCount);
 
-// By interface and operation, of which names are made once. The last is for operations of damaged
-// records.
+// By interface and operation, so that names are made once. The last one is for operations of
+// damaged records.
 using InterfaceSums = std::vector<std::array<log::CounterTotal, kUnknownOp + 1>>;
 
 TransportSums named_sums(const Job& job, ProcessIndex process, const InterfaceSums& sums) {
@@ -41,7 +41,7 @@ std::vector<TransportSums> recorded_sums(const Job& job) {
     sums[process.place()].resize(job.logs[process].interfaces.size());
   }
   for (const UctOp& op : job.uct) {
-    if (op.status < 0 || op.interface == kNone) continue;  // the latter is a fault, which is told
+    if (op.status < 0 || op.interface == kNone) continue;  // the latter is a fault that is reported
     const std::size_t kind = std::min(static_cast<std::size_t>(op.op), kUnknownOp);
     sums[op.process.place()][op.interface.place()][kind] += {1, op.bytes};
   }
@@ -52,7 +52,7 @@ std::vector<TransportSums> recorded_sums(const Job& job) {
   return result;
 }
 
-// What the process of a log counted, and all of it; nullopt: that cannot be told.
+// The complete counts of a log's process; nullopt: not known.
 std::optional<log::CounterSnapshot> final_counters(const ProcessLog& log, const fs::path& path) {
   try {
     log::CounterSnapshot counters = log::CounterFile(path).read();

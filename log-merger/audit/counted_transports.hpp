@@ -1,5 +1,5 @@
-// Operations by transport as the counters of a job have them (`record --counters --trace`), beside
-// those that its records tell. Private to log-merger/.
+// Operations by transport: the counters of a job (`record --counters --trace`) compared with its
+// records. Private to log-merger/.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,15 @@ TransportSums transport_sums(const log::CounterSnapshot& process);
 struct CountedTransports {
   bool any = false;                         // there are counters beside the logs
   std::uint64_t counted = 0, recorded = 0;  // operations
-  std::uint64_t differing = 0;  // of a process, transport and operation: other operations or bytes
-  bool unclear = false;         // not all that was counted can be told
+  std::uint64_t differing = 0;  // processes, transports and operations with different counts or
+                                // bytes
+  bool unclear = false;         // some counts are not known
 
   // Adds a process.
   void add(const TransportSums& by_counters, const TransportSums& by_records);
 };
 
-// Of the counter files beside the logs that the job was read from.
+// From the counter files beside the job's logs.
 CountedTransports compare_counted_transports(const Job& job);
 
 }  // namespace uctrace::merge

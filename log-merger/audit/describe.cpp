@@ -89,7 +89,7 @@ Json processes_json(const Job& job) {
   return list;
 }
 
-// What the version and the environment say.
+// By the version and the environment.
 bool proto_v2(const ProcessLog& log) {
   const auto [major, minor] = log.ucp_library().number();
   const ucx::Release* const release = ucx::find_release(major, minor);
@@ -106,8 +106,8 @@ bool proto_v2(const ProcessLog& log) {
   return v2;
 }
 
-// By what was seen: of protocols v2 libucp's own names came with what they posted. With v1 none
-// did, although they are known. The configuration counts where neither was seen.
+// By observation: with protocols v2, posts carry libucp's own names. With v1 no post has one,
+// although the names are known. If neither was seen, the configuration decides.
 bool uses_protocols_v2(const Job& job, const Found& found) {
   if (found.protocols_told != 0) return true;
   return found.protocols_untold == 0 && std::any_of(job.logs.begin(), job.logs.end(), proto_v2);
@@ -146,7 +146,7 @@ Json dropped_by_cause_json(const Job& job) {
   return json;
 }
 
-// Of processes that were to wait where they would drop records; empty: there are none.
+// For processes that were to wait instead of dropping records; empty: there are none.
 Json waits_json(const Job& job) {
   std::uint64_t processes = 0, waits = 0, waited_ns = 0;
   for (const ProcessLog& log : job.logs) {
@@ -221,7 +221,7 @@ SendTotals all_sends(const Found& found) {
   return sum -= found.tool_sends;
 }
 
-// Of call stacks: what the processes counted, and what was made of them.
+// Call stacks: the processes' counts, and the results.
 Json stacks_json(const Job& job, const log::LaneCounters& counted) {
   static constexpr const char* kModes[] = {"off", "mpi", "all"};
   static constexpr const char* kUnwinders[] = {"none", "libunwind", "libgcc"};
@@ -250,7 +250,7 @@ Json messages_json(const Job& job, const Found& found, const log::LaneCounters& 
   const SendTotals sent = all_sends(found);
   const ReceiveTotals &tag = found.receives, &am = found.am_receives,
                       &stream = found.stream_receives;
-  std::uint64_t tool_sends = 0;  // counted, as all that was sent is, also outside of windows
+  std::uint64_t tool_sends = 0;  // counted also outside windows, like all sends
   for (const ProcessLog& log : job.logs) {
     for (const ToolTraffic& traffic : log.tool_traffic) tool_sends += traffic.sends;
   }

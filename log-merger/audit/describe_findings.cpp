@@ -43,7 +43,7 @@ std::uint64_t total_messages(const std::vector<ViolationsOfPair>& pairs) {
   return sum;
 }
 
-// Of a clock that is placed by the wall clocks, why no measurement leads to it.
+// Why no measurement leads to a clock, which is therefore placed by wall clocks.
 std::string why_not_measured(const Job& job, std::size_t clock) {
   bool any = false;
   for (const ProcessLog& log : job.logs) {
@@ -59,7 +59,7 @@ std::string why_not_measured(const Job& job, std::size_t clock) {
                "UCTRACE_CLOCK is off";
 }
 
-// Of each host's clock, how it is to that of the first rank.
+// The relation of each host's clock to that of the first rank.
 Json host_clocks_json(const Job& job) {
   std::map<std::pair<std::size_t, std::string_view>, ProcessIndex> first_of_host;
   for (std::size_t i = 0; i < job.logs.size(); ++i) {
@@ -106,7 +106,7 @@ Json damaged_json(const Job& job) {
 Json clock_json(const Job& job) {
   const bool known = std::all_of(job.clock_places.begin(), job.clock_places.end(),
                                  [](const auto& place) { return place.has_value(); });
-  Json error = nullptr;  // by wall clocks: as good as the site's time service, which is not known
+  Json error = nullptr;  // by wall clocks: the accuracy of the site's time service is not known
   if (known) {
     error = job.clock_error_ns;
   }

@@ -7,10 +7,10 @@
 
 namespace uctrace::merge {
 
-// The key `clock`: what places the events in time, how well, and what contradicts it.
+// The key `clock`: how events are placed in time, how well, and contradictions.
 nlohmann::ordered_json clock_json(const Job& job);
 
-// The key `folder`: which jobs lie there, and which files did not become part of this one.
+// The key `folder`: the jobs in it, and the files that are not part of this one.
 nlohmann::ordered_json folder_json(const Job& job);
 
 }  // namespace uctrace::merge

@@ -49,7 +49,7 @@ struct Disagreement {
   std::string memory;  // as in /device_memory, or host
   log::Belief believed = log::Belief::not_asked;
   log::BeliefFrom from = log::BeliefFrom::none;
-  TextId bus = kNoText, believed_bus = kNoText;  // where it took it for another device's
+  TextId bus = kNoText, believed_bus = kNoText;  // if it took it for another device's
   auto operator<=>(const Disagreement&) const = default;
 };
 
@@ -58,14 +58,14 @@ struct Extent {
   MessageIndex message;  // the first
 };
 
-// 0000:10:00.0 without the function, which is that of UCX's device: always 0.
+// 0000:10:00.0 without the function, which is always 0 for UCX's devices.
 std::string_view without_function(std::string_view bus) { return bus.substr(0, bus.rfind('.')); }
 
 bool is_same_bus(const Job& job, TextId one, TextId other) {
   return without_function(job.run.texts[one]) == without_function(job.run.texts[other]);
 }
 
-// The bus of the device that UCX took memory for, where it is another than that of its GPU.
+// The bus of the device to which UCX attributed memory, if that is not its GPU.
 TextId other_bus(const Job& job, const UcpOp& op, MemoryPlace place) {
   const auto& buses = log_of(job, op).devices.ucx_device_buses;
   const auto believed = buses.find(op.memory.believed_device);
@@ -77,10 +77,10 @@ TextId other_bus(const Job& job, const UcpOp& op, MemoryPlace place) {
              : kNoText;
 }
 
-// A UCP operation of the program that has a buffer, and was accepted.
+// An accepted UCP operation of the program with a buffer.
 bool uses_buffer(const UcpOp& op) { return !op.tool && op.has_buffer() && op.accepted(); }
 
-// What look(op, found) finds of the operations of each process, which are looked at at once.
+// Collects look(op, found) over the operations of each process, processes in parallel.
 template <typename Found, typename Look>
 std::vector<Found> found_by_process(const Job& job, Look look) {
   const std::vector<RowSpan> spans = spans_of_processes(job, job.ucp.size(), &ProcessLog::ucp_rows);
@@ -201,8 +201,8 @@ bool is_of_history(const log::Fault& fault) {
   return static_cast<log::FaultCode>(fault.head.a) == log::FaultCode::gpu_history_refused;
 }
 
-// On: whoever uses a GPU's driver is told all that it allocates, but for drivers that have no way
-// to tell it.
+// "on" if all processes with a GPU driver had their allocations reported, except for drivers that
+// cannot report them.
 Json history_json(const Job& job) {
   constexpr int kNobodyTells = 0, kNotAllKept = 1;  // values of the fault
   bool wanted = false, refused = false, has_none = false;
@@ -230,7 +230,7 @@ Json history_json(const Job& job) {
 
 }  // namespace
 
-// On: where a driver is, it was asked. A driver that cannot be asked leaves a fault.
+// "on" if each present driver was asked. A driver that cannot be asked leaves a fault.
 Json gpu_layer_json(const Job& job) {
   constexpr auto kLayer = static_cast<std::size_t>(log::Layer::gpu);
   bool asked = false, off = false, driver = false;
@@ -241,7 +241,7 @@ Json gpu_layer_json(const Job& job) {
     const bool has_ucp = layers[static_cast<std::size_t>(log::Layer::ucp)] == log::LayerState::on;
     asked |= !log.devices.drivers.empty();
     driver |= has_driver;
-    // Who does not use UCX has nothing to ask.
+    // A process without UCX has nothing to ask.
     off |= log::is_off(layers[kLayer]) || (has_driver && has_ucp && log.devices.drivers.empty());
     for (const auto& [fault, detail] : log.faults) {
       const auto code = static_cast<log::FaultCode>(fault.head.a);

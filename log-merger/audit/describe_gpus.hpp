@@ -1,5 +1,5 @@
-// What `info` says of GPUs: the layer, the devices, how many operations use which memory, and where
-// UCX took memory for something else than its driver says. Private to log-merger/.
+// The GPU part of `info`: the layer, the devices, the number of operations by memory, and memory
+// that UCX took for something else than its driver says. Private to log-merger/.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,10 +10,10 @@ namespace uctrace::merge {
 
 nlohmann::ordered_json gpu_layer_json(const Job& job);
 nlohmann::ordered_json gpu_json(const Job& job);
-// What kernels on GPUs may use by themselves; null: nothing. What they move is not seen.
+// What GPU kernels may use directly; null: nothing. Their transfers cannot be seen.
 nlohmann::ordered_json gpu_initiated_json(const Job& job);
 
-// What UCX took for something else, a note for each kind of that.
+// A note for each kind of memory that UCX took for something else.
 void note_disagreements(Job& job);
 
 }  // namespace uctrace::merge

@@ -22,7 +22,7 @@ bool says(const HostReadings& host, const char* remark) {
                      [&](const std::string& text) { return starts_with(text, remark); });
 }
 
-// Empty: they were read at both ends.
+// Empty: they were read at start and end.
 std::string why_unread(const HostReadings& host) {
   if (says(host, "unread sandbox")) {
     return "not read at the end: the process that reads had put itself into a sandbox";

@@ -1,4 +1,4 @@
-// What `info` says of the counters of network cards.
+// The counters of network cards in `info`.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -30,7 +30,7 @@ const char* word_of(log::SwitchCause cause) {
   return "start";
 }
 
-// Of a process: from its first anchor to its last.
+// For a process: from its first anchor to its last.
 struct Span {
   std::int64_t begin_ns = 0, end_ns = 0;
   std::int64_t length() const { return std::max<std::int64_t>(end_ns - begin_ns, 0); }
@@ -85,7 +85,7 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-// Empty where everything was recorded.
+// Empty if everything was recorded.
 std::string sentence_of(const Job& job, const Summary& sum) {
   std::string text;
   if (sum.on_demand != 0 && sum.windows == 0) {

@@ -1,6 +1,5 @@
-// What is told of a run whose events are in the logs only in part, by the user's wish: the keys
-// `windows` and `recording` of `info --format json` (docs/info.md), and a note. Private to
-// log-merger/.
+// Reports that the user chose to record only a part of the events: the keys `windows` and
+// `recording` of `info --format json` (docs/info.md), and a note. Private to log-merger/.
 #pragma once
 
 #include <nlohmann/json.hpp>

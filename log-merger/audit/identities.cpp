@@ -1,7 +1,7 @@
 // The accounting identities: each compares a count made in the job with one made from its records.
-// Where the user did not want all events recorded, they speak of the windows in which events were:
-// what each thread had counted stands in the logs where one opens and where it closes. What was
-// overwritten in a log of bounded size is known as a number of events only.
+// If the user did not want all events recorded, the identities are about the recorded windows: the
+// logs have each thread's counts at the opening and closing of each window. Of events overwritten
+// in a log of bounded size only the number is known.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace uctrace::merge {
 
 namespace {
 
-// Whether threads of a process may have been amid a call when it ended, and have counted it or
-// recorded it, not both.
+// Whether threads may have been inside a call when their process ended, and so counted or recorded
+// it, but not both.
 bool ended_among_threads(const Job& job) {
   return std::any_of(job.logs.begin(), job.logs.end(),
                      [](const ProcessLog& log) { return log.file.page().threads_at_end != 0; });
@@ -91,7 +91,7 @@ class Checker {
   }
 
  private:
-  // In windows: what they count began or was sent in no window, too.
+  // In windows: the counts include events that began or were sent in no window.
   std::string begun(const char* counted, const char* rest) const {
     return fmt::format("{}{} {}", counted, partly_recorded_ ? " + those of no window" : "", rest);
   }
@@ -110,8 +110,8 @@ class Checker {
          counted_.recorded_events, found_.used_events + overwritten_, verdict(equal, false)});
   }
 
-  // What was dropped makes the rest incomplete, not this. A process that was cut off may have
-  // counted one of the two, and of a damaged log the counts may be damaged.
+  // Drops make the other identities incomplete, not this one. A process that was killed may have
+  // counted one of the two, and a damaged log may have damaged counts.
   void add_drops() {
     std::uint64_t by_cause = 0;
     for (const std::uint64_t count : total_dropped_by_cause(job_)) by_cause += count;
@@ -128,7 +128,7 @@ class Checker {
                                                                               : Verdict::violated});
   }
 
-  // What ended in a window and began in none may be either of the two.
+  // Operations that ended in a window and began in none may be of either kind.
   void add_ends_of_uct() {
     const bool unclear = partly_recorded_ && counted_.uct_tag_receives_ended != 0;
     const std::uint64_t begun_outside = unclear ? 0 : found_.uct_ends_of_outside;
@@ -141,7 +141,7 @@ class Checker {
         log::Layer::uct, unclear);
   }
 
-  // Of the whole run: nothing is missing but what the user did not want.
+  // For the whole run: only events that the user did not want are missing.
   void add_kinds() {
     const log::LaneCounters run = count_counted(job_);
     const std::uint64_t counted[] = {
@@ -172,8 +172,8 @@ class Checker {
     return sum;
   }
 
-  // Wholly, or for the interfaces that one process opened beyond those that can be hooked. Where
-  // MPI was bypassed, so may have been the UCX that it was loaded with.
+  // Off entirely, or for interfaces of a process beyond those that can be hooked. If MPI was
+  // bypassed, the UCX loaded with it may have been, too.
   bool layer_off(log::Layer layer) const {
     return std::any_of(job_.logs.begin(), job_.logs.end(), [&](const ProcessLog& log) {
       const auto out_of_interfaces = [&](const auto& fault) {
@@ -214,7 +214,7 @@ class Checker {
         ends.ended + ends.implicit + ends.outstanding, log::Layer::ucp);
   }
 
-  // What was registered where nothing was recorded may be ended where something is.
+  // Memory registered outside the windows may be deregistered inside one.
   void add_memory_calls() {
     add("memory_calls", "calls that make memory known, counted = their records",
         counted_.memory_calls, found_.memory_calls, log::Layer::uct);
@@ -251,8 +251,8 @@ class Checker {
         received, taken, log::Layer::ucp);
   }
 
-  // What was received was sent by somebody: by a process of the job, unless some of its UCP peers
-  // left no log. Not the other way round: a send may end and its message never be received.
+  // Each received message was sent by a process of the job, unless some of its UCP peers left no
+  // log. The reverse does not hold: a send may complete without its message being received.
   void add_received(const char* name, const ReceiveTotals& receives, const SendTotals& sends) {
     const std::uint64_t received = receives.took() - receives.outside;
     const std::uint64_t taken = sends.matched + sends.ambiguous;
@@ -263,9 +263,8 @@ class Checker {
                                    received, taken, verdict(received == taken, cut)});
   }
 
-  // Holds only if it holds for every single message: two errors must not make up for each other.
-  // Where messages came from a process without a log, what was fetched for them may be tied by its
-  // content to others.
+  // Must hold for every single message: two errors must not cancel out. If messages came from a
+  // process without a log, their fetched data may have been tied to other messages by content.
   void add_payload() {
     const bool equal =
         found_.delivered_bytes == found_.covered_bytes && found_.messages_not_covered == 0;
@@ -285,8 +284,8 @@ class Checker {
     }
   }
 
-  // What passed a port for certain, and what of it the port counted, as far as that goes. A run on
-  // one machine has no such bytes.
+  // Bytes that certainly passed a port, and how many of them the port counted. A run on one machine
+  // has none.
   void add_network(const char* name, const char* statement, const PortCheck& check) {
     if (!check.any()) return;
     const bool equal = check.passed == check.covered;
@@ -300,7 +299,7 @@ class Checker {
         name, check.passed - check.covered));
   }
 
-  // Counters go on where no events are recorded: then there is nothing to compare.
+  // Counters go on while no events are recorded: then there is nothing to compare.
   void add_counted_transports() {
     const CountedTransports& both = found_.counted_transports;
     if (!both.any || counted_.uct_posted_ok == 0) return;  // counters alone: logs count nothing

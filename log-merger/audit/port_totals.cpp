@@ -15,13 +15,13 @@ namespace uctrace::merge {
 
 namespace {
 
-// A time of a process.
+// An instant by the clock of a process.
 struct Moment {
   ProcessIndex process;
   std::int64_t ns = -1;
 };
 
-// By process; 0: which machine it was on is not known.
+// By process; 0: its machine is not known.
 using MachineNumbers = std::vector<std::size_t>;
 
 MachineNumbers machines_of(const Job& job) {
@@ -54,17 +54,18 @@ class PortTotals {
   }
 
  private:
-  // The ports that an endpoint's operations go by; nullptr: by none whose counts are known.
+  // The ports that an endpoint's operations use; nullptr: none with known counts.
   struct Route {
     bool known = false;
     ProcessIndex peer;
     PortGroup *own = nullptr, *far = nullptr;
   };
 
-  // When, and where. What puts wrote may be on its way when they end: nobody tells that it came.
+  // When and where the data arrived. Data of puts may still be on its way at their completion:
+  // nothing tells its arrival.
   std::optional<Moment> came_whole(const UcpOp& send) const {
     const Message& message = job_.run.messages[send.message.place()];
-    // A pair that may be a wrong one proves nothing of either.
+    // A pair that may be wrong proves nothing about either end.
     if (message.match == Match::ambiguous || !delivered(job_, message, send)) return std::nullopt;
     if (send.is_one_sided()) return Moment{send.process, message.t_end_ns};
     const UcpOp& receive = job_.ucp[send.partner];

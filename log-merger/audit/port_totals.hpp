@@ -1,5 +1,5 @@
-// What of the records is proven to have passed the ports of network cards between the readings of
-// their counters, beside these. Private to log-merger/.
+// Bytes that the records prove to have passed the ports of network cards between the readings of
+// their counters, compared with these counters. Private to log-merger/.
 #pragma once
 
 #include "log-merger/job/job.hpp"
@@ -11,10 +11,10 @@ struct PortChecks {
   PortCheck sent, received;
 };
 
-// While the job has the operations of its messages. Only what went from one machine to another one.
+// Call it while the job has the operations of its messages. Only for traffic between machines.
 PortChecks check_ports(const Job& job);
 
-// Adds to the groups what passed them by proof. Public for tests.
+// Adds the proven bytes to the groups. Public for tests.
 void add_passed(const Job& job, Ports& ports);
 
 }  // namespace uctrace::merge

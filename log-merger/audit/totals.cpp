@@ -54,7 +54,7 @@ void count_link(LinkTotals& totals, Link link) {
   }
 }
 
-// With protocols v1 the names are known, but none comes with what it posts.
+// With protocols v1 the names are known, but posts have none.
 void count_protocol(const Job& job, const UctOp& op, Found& found) {
   const bool name_is_known = job.logs[op.process].protocols[1] != kNoText;
   found.protocols_told += op.protocol != 0;
@@ -118,7 +118,7 @@ void count_pending(const Job& job, PendingTotals& sum) {
   }
 }
 
-// What the matcher made of a message, the same for both of its ends.
+// The matcher's result for a message, the same for both of its ends.
 template <typename Totals>
 void count_match(Match match, Totals& totals) {
   if (match == Match::unmatched) {
@@ -172,7 +172,7 @@ void count_end(const UcpOp& op, EndTotals& totals) {
   }
 }
 
-// All that moved it was recorded.
+// Whether all operations that moved it were recorded.
 bool recorded_whole(const Job& job, const Message& message) {
   for (const std::int32_t process : {message.src_process, message.dst_process}) {
     if (process >= 0 &&
@@ -200,10 +200,11 @@ PayloadTotals payload_of(const Job& job, const Found& found, RowSpan rows) {
       continue;
     }
     const bool by_cpu = is_rkey_ptr(job.run.texts[message.protocol]);
-    // That a CPU copied it is inferred from there being no transfer with payload: nothing may hide.
+    // That a CPU copied it is inferred from the absence of transfers with payload: none may be
+    // hidden.
     const bool copied = by_cpu && found.unattributed_with_payload == 0;
     if (by_cpu && !copied && partly_recorded) {
-      continue;  // where recording was off, a transfer's message may be missing
+      continue;  // if recording was off, the message of a transfer may be missing
     }
     const std::uint64_t covered =
         copied ? message.bytes : covered_bytes(job, job.operations_of.of(send.message));
@@ -214,7 +215,7 @@ PayloadTotals payload_of(const Job& job, const Found& found, RowSpan rows) {
   return totals;
 }
 
-// Of several processes at once; after the transfers were counted.
+// Processes in parallel; after the transfers were counted.
 void count_payload(const Job& job, Found& found) {
   const std::vector<RowSpan> spans = spans_of_processes(job, job.ucp.size(), &ProcessLog::ucp_rows);
   std::vector<PayloadTotals> totals(spans.size());
@@ -299,7 +300,7 @@ Found count_found(const Job& job) {
                       found.arrivals + found.ucp_operations + job.ucp_completions +
                       found.mpi_calls + job.mpi_request_records + found.memory_calls;
   found.network_cards = find_rails(job);
-  // They fill different parts of what is found.
+  // They fill different parts of the result.
   job.workers.each(4, [&](std::size_t part) {
     if (part == 0) count_transfers(job, found);
     if (part == 1) count_operations(job, found);
@@ -364,7 +365,7 @@ bool job_complete(const Job& job) {
     size = std::max(size, log.file.page().world_size);
   }
   ranks.erase(-1);
-  // Also of each spawned world, which has ranks of its own.
+  // Also for each spawned world, which has its own ranks.
   return static_cast<std::int32_t>(ranks.size()) >= size && job.findings.missing_ranks == 0;
 }
 

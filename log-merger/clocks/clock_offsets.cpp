@@ -12,7 +12,7 @@ namespace {
 using log::JobLine;
 using log::on_line;
 
-// Of damaged logs: nothing that is further away is a time.
+// For damaged logs: larger values are not times.
 bool usable(const ClockMeasurement& m, std::size_t clocks) {
   const auto near = [](std::int64_t ns) { return ns >= 0 && ns < log::kFarAwayNs; };
   return m.own < clocks && m.peer < clocks && m.own != m.peer && near(m.own_ns) &&
@@ -23,7 +23,8 @@ double between(std::int64_t from, std::int64_t to) {
   return static_cast<double>(to) - static_cast<double>(from);
 }
 
-// The measurements of one pair of clocks, as the line of the farther one (`peer`) onto the nearer.
+// The measurements of one pair of clocks, as a line that maps the farther one (`peer`) onto the
+// nearer.
 class Pair {
  public:
   explicit Pair(std::vector<ClockMeasurement> measurements) : all_(std::move(measurements)) {
@@ -32,7 +33,7 @@ class Pair {
     });
     first_ = &all_.front();
     last_ = &all_.back();
-    // A line says more than the physics of clocks only if it is long against its errors.
+    // A line says more than the physics of clocks only if it is long compared to its errors.
     const double length = between(first_->peer_ns, last_->peer_ns);
     if (first_->error_ns() + last_->error_ns() > kLargestRate * length) {
       first_ = last_ = &*std::min_element(all_.begin(), all_.end(), by_round_trip);
@@ -134,7 +135,7 @@ double PlacedClock::error_at(std::int64_t reference_ns) const {
 
 std::vector<std::optional<PlacedClock>> place_clocks(
     std::size_t clocks, std::size_t reference, const std::vector<ClockMeasurement>& measurements) {
-  // Each pair from both its ends: who asked whom says nothing about who is nearer to the reference.
+  // Each pair from both ends: the asking side is not always nearer to the reference.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<ClockMeasurement>> pairs;
   for (const ClockMeasurement& m : measurements) {
     if (usable(m, clocks)) {

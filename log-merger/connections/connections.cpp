@@ -14,7 +14,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// What the operations of an endpoint come to.
+// The sums of an endpoint's operations.
 struct Use {
   std::uint64_t operations = 0, message_operations = 0, wireup_operations = 0, payload_bytes = 0;
   std::uint64_t carried = 0;  // bits 1 << log::UctOp of those with payload
@@ -95,8 +95,7 @@ class ConnectionsOfProcess {
     row.creation_ns = duration_ns(time(with->begin_tick), time(with->tick));
   }
 
-  // Only of what this process itself was asked for can it be said, by its own clock, that it was
-  // asked before.
+  // Only for requests to this process itself can its own clock say that they came before.
   std::int64_t waited(const ConnectionRow& row) const {
     const Message& message = job_.run.messages[static_cast<std::size_t>(row.first_message)];
     const std::int32_t asker =

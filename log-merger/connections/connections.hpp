@@ -1,12 +1,12 @@
-// UCT endpoints: when each was made, connected and first used, and which message waited for that.
+// UCT endpoints: when each was made, connected and first used, and the message that waited for it.
 #pragma once
 
 #include "log-merger/job/job.hpp"
 
 namespace uctrace::merge {
 
-// Makes Run::connections, and what messages waited for them. When messages have their rows, and
-// before UCT operations go. Sets Message::first as well.
+// Makes Run::connections and the waits of messages for them. After messages have their rows, and
+// before UCT operations are dropped. Sets Message::first as well.
 void add_connections(Job& job);
 
 }  // namespace uctrace::merge

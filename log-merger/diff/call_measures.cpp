@@ -12,8 +12,8 @@
 namespace uctrace::diff {
 namespace {
 
-// Calls that are alike: by one process, from one place, of one class of sizes. What the process did
-// before each of them, since its last call, is alike, too.
+// Calls that are alike: by one process, from one place, in one class of sizes. The work of the
+// process before each of them, since its last call, is alike, too.
 struct CallKind {
   std::uint32_t process = 0;
   std::int32_t call_site = -1;
@@ -22,7 +22,7 @@ struct CallKind {
   Spread in_call, before;
 };
 
-// How often these are called depends on time, not on what the program does.
+// The number of these calls depends on time, not on the program's work.
 bool polls(const std::string& function) {
   static const std::set<std::string> kPolling = {
       "MPI_Test",    "MPI_Testall",  "MPI_Testany",  "MPI_Testsome",          "MPI_Iprobe",
@@ -115,7 +115,7 @@ void add_calls(const RowSource& source, RunMeasures& measures) {
 void add_waits(const RowSource& source, RunMeasures& measures) {
   const Run& run = source.run();
   const Labels labels(run);
-  // By kind, who waited, and for whom.
+  // By kind, waiting rank, and the rank waited for.
   std::map<std::tuple<WaitKind, std::uint32_t, std::int32_t>, Spread> kinds;
   using W = Wait;
   for_each_row<W>(source, {&W::kind, &W::process, &W::cause_process, &W::ns},

@@ -15,7 +15,7 @@ namespace {
 
 bool is_time(Whole whole) { return whole == Whole::time || whole == Whole::message_time; }
 
-// What a number is divided by before it is compared.
+// The divisor of a number before comparison.
 double scale_of(const RunMeasures& run, Whole whole, bool same_ranks) {
   if (same_ranks) return 1;
   const bool is_part = whole == Whole::payload || whole == Whole::asked ||
@@ -33,13 +33,12 @@ DiffUnit unit_of(Whole whole, bool same_ranks) {
   return DiffUnit::percent;
 }
 
-// Where every call lies within the middle half of its kind, whatever else happens, the sum lies
-// between these.
+// The bounds of the sum if every call is within the middle half of its kind.
 bool overlap(const Band& a, double scale_a, const Band& b, double scale_b) {
   return a.low_ns / scale_a <= b.high_ns / scale_b && b.low_ns / scale_b <= a.high_ns / scale_a;
 }
 
-// At least half of the time is of calls that are repeated, or there is none.
+// At least half of the time is in repeated calls, or there is none.
 bool tells_spread(const Band& band) { return 2 * band.repeated_ns >= band.value_ns; }
 
 std::optional<Change::Each> each_of(const Band& band) {
@@ -80,7 +79,7 @@ SettingText words_of(const RunSetting& setting) {
   return words;
 }
 
-// Of changes with the same share these come first, in this order.
+// Among changes with the same share, these come first, in this order.
 std::size_t place_of(const Change& change) {
   constexpr std::string_view kFirst[] = {"run", "all ranks", "transport", "protocol", "device"};
   const auto* const at = std::find(std::begin(kFirst), std::end(kFirst), change.subject.of);
@@ -133,7 +132,7 @@ class Comparing {
     if (a != b) diff_.settings.push_back({name, a, b, ranks});
   }
 
-  // A row for all ranks that have the same two values.
+  // One row for all ranks with the same two values.
   void compare_by_rank(const std::string& name, const RunSetting& a, const RunSetting& b) {
     std::map<std::pair<SettingText, SettingText>, std::vector<std::int64_t>> ranks;
     for (std::size_t rank = 0; rank < a_.ranks; ++rank) {

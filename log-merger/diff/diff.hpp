@@ -1,5 +1,5 @@
-// Two runs compared: which settings differ, and what changed between them, the greatest change
-// first. docs/diff.md says how a change is told from noise.
+// Compares two runs: which settings differ, and what changed, largest change first. docs/diff.md
+// says how a change is distinguished from noise.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,22 @@ enum class ChangeVerdict : std::uint8_t {
 };
 const char* name_of(ChangeVerdict);
 
-// A difference below this part of the whole is small, whatever it is.
+// Any difference below this part of the whole is small.
 inline constexpr double kSmallShare = 0.01;
 
 enum class DiffUnit : std::uint8_t { bytes, nanoseconds, count, percent };
 const char* name_of(DiffUnit);
 
-// A number of both runs. Between runs with different numbers of ranks bytes and counts are percent
-// of all of their run, times and calls are those of a rank.
+// A number of both runs. If the runs have different numbers of ranks, bytes and counts are
+// percentages of their run, and times and calls are per rank.
 struct Change {
   Subject subject;
   DiffUnit unit = DiffUnit::count;
   double a = 0, b = 0;
-  double share = 0;  // of the whole that |b - a| is, 0 to 1
+  double share = 0;  // |b - a| as a part of the whole, 0 to 1
   ChangeVerdict verdict = ChangeVerdict::change;
-  // Of times: of one call, wait or message, at half of those that are alike, and between a quarter
-  // and three quarters of them.
+  // For times: the median of one call, wait or message among those that are alike, and its
+  // quartiles.
   struct Each {
     double low_ns = 0, middle_ns = 0, high_ns = 0;
   };
@@ -50,8 +50,8 @@ struct SettingDifference {
 struct Diff {
   bool same_ranks = true;
   std::vector<SettingDifference> settings;
-  std::vector<Change> changes;  // of the verdict `change`, the greatest share first
-  std::vector<Change> others;   // the rest of what differs, in the same order
+  std::vector<Change> changes;  // with the verdict `change`, largest share first
+  std::vector<Change> others;   // other differences, in the same order
   std::size_t equal = 0;        // numbers that are the same in both
   std::vector<std::string> notes;
 };

@@ -79,7 +79,7 @@ Table settings_table(const Diff& diff) {
   return table;
 }
 
-// The words that differ, of two long texts: for a command line.
+// The differing words of two long texts, such as command lines.
 std::vector<std::string> counts_line(const Diff& diff) {
   std::map<ChangeVerdict, std::size_t> counts;
   for (const Change& change : diff.others) ++counts[change.verdict];
@@ -187,7 +187,7 @@ ordered_json changes_json(const std::vector<Change>& changes, std::size_t limit)
   return rows;
 }
 
-// What changed, then the rest: the verdict tells them apart.
+// Changes first, then the rest, by verdict.
 void write_rows(std::ostream& out, const Diff& diff, const DiffOptions& options) {
   Table table{.key = "changes",
               .title = "",

@@ -15,7 +15,7 @@ namespace uctrace::diff {
 struct DiffOptions {
   Format format = Format::table;
   std::optional<std::size_t> limit = {};  // changes
-  bool all = false;                       // also what is no change, in text
+  bool all = false;                       // also other differences, in text
   Colour colour = Colour::off;
   std::size_t width = kAnyWidth;
 };
@@ -27,8 +27,8 @@ struct ComparedRuns {
   std::string name_a, name_b;
 };
 
-// What `--format json` prints; no more than `limit` rows of `changes` and of `others`, with how
-// many were left out.
+// What `--format json` prints; at most `limit` rows each of `changes` and `others`, with the number
+// left out.
 nlohmann::ordered_json diff_json(const ComparedRuns& runs, const Diff& diff,
                                  std::optional<std::size_t> limit);
 

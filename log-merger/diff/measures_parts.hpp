@@ -8,7 +8,7 @@
 
 namespace uctrace::diff {
 
-// More pairs than these that exchanged something are not compared one by one.
+// With more pairs that exchanged something, pairs are not compared one by one.
 inline constexpr std::size_t kMostPairs = 65'536;
 bool has_many_pairs(const RowSource& source);
 
@@ -22,7 +22,7 @@ void add_waits(const RowSource& source, RunMeasures& measures);
 void add_traffic(const RowSource& source, RunMeasures& measures);
 void add_message_times(const RowSource& source, RunMeasures& measures);
 
-// Adds a count, or bytes, to a subject and to what it is a part of.
+// Adds a count, or bytes, to a subject and to its whole.
 inline void add_count(RunMeasures& measures, Subject subject, Whole whole, std::uint64_t value) {
   Measured& measured = measures.subjects[std::move(subject)];
   measured.whole = whole;

@@ -106,7 +106,7 @@ void add_message_times(const RowSource& source, RunMeasures& measures) {
       {&M::protocol, &M::bytes, &M::src, &M::src_process, &M::dst, &M::dst_process, &M::t_start_ns,
        &M::t_end_ns},
       [&](const M& message, std::size_t) {
-        // Where there are too many pairs, those of one source are one kind.
+        // If there are too many pairs, those of one source are one kind.
         const Party destination = measures.has_pairs ? destination_of(message) : Party{};
         const std::uint8_t size = size_class(message.bytes);
         const auto [number, fresh] =

@@ -18,7 +18,7 @@ void add_duration(const RunFacts& facts, RunMeasures& measures) {
     const auto found = measures.subjects.find({"all ranks", "", measure});
     if (found != measures.subjects.end()) run.band.add(found->second.band);
   }
-  // As of all ranks: a share is taken of their time.
+  // For all ranks: shares are taken of their total time.
   run.value = static_cast<double>(facts.duration_ns) * threads;
   run.band.value_ns = run.value;
   measures.subjects[{"run", "", "length, times ranks"}] = run;
@@ -56,7 +56,7 @@ RunMeasures measures_of(const RowSource& source) {
   add_waits(source, measures);
   add_traffic(source, measures);
   add_message_times(source, measures);
-  // Messages go on beside each other: their times are put beside those of the ranks.
+  // Messages overlap: their times are compared with those of the ranks.
   add_duration(facts, measures);
   whole_of(measures, Whole::message_time) =
       std::max(whole_of(measures, Whole::message_time), whole_of(measures, Whole::time));

@@ -1,6 +1,6 @@
-// What of one run `uctrace diff` compares, under names that another run has, too. Counts come from
-// sums; how long single calls, waits and messages took from one pass over each of these tables.
-// Memory grows with the kinds of calls, waits and messages, not with their number.
+// The measures of one run that `uctrace diff` compares, under names that another run has, too.
+// Counts come from sums, durations of single calls, waits and messages from one pass over each
+// table. Memory grows with the kinds of calls, waits and messages, not with their number.
 #pragma once
 
 #include <compare>
@@ -16,8 +16,7 @@
 
 namespace uctrace::diff {
 
-// What a number is a part of: its share is taken of that.
-// `asked` is what the arguments of MPI calls say.
+// The whole that a number is a share of. `asked`: the bytes by the arguments of MPI calls.
 enum class Whole : std::uint8_t { time, message_time, payload, asked, messages, transfers, calls };
 inline constexpr std::size_t kWholes = 7;
 
@@ -50,7 +49,7 @@ struct ProtocolSize {
 };
 struct ProtocolSizeTotal {
   std::uint64_t messages = 0, bytes = 0;
-  Spread times;  // of the messages of which start and end are known
+  Spread times;  // of messages with known start and end
 };
 
 struct RunMeasures {
@@ -60,10 +59,10 @@ struct RunMeasures {
   std::map<Subject, Measured> subjects;
   double wholes[kWholes] = {};
   std::map<ProtocolSize, ProtocolSizeTotal> protocols;
-  // Whether calls of MPI, and what carried their data, were recorded at all.
+  // Whether MPI calls, and the transfers of their data, were recorded at all.
   bool has_calls = false, has_messages = false, has_hops = false;
-  bool has_pairs = true;            // not of a run of too many pairs
-  std::vector<std::string> doubts;  // what makes its numbers less than the whole truth
+  bool has_pairs = true;            // false for a run with too many pairs
+  std::vector<std::string> doubts;  // reasons why its numbers may be incomplete
 };
 
 RunMeasures measures_of(const RowSource& source);

@@ -1,4 +1,4 @@
-// Settings of a run: what it was, and what each of its processes was started with (summaries/settings.hpp).
+// Settings of a run, and those that each of its processes was started with (summaries/settings.hpp).
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -48,7 +48,8 @@ std::vector<std::int64_t> ranks_of(const Run& run, const ProcessList& processes)
   return ranks;
 }
 
-// What each process was started with. The same name may stand in the environment and in a file.
+// The settings that each process was started with. The environment and a file may have the same
+// name.
 void add_process_settings(std::vector<RunSetting>& settings, const Run& run) {
   for (const SettingOfRun& setting : settings_of(run)) {
     if (setting.numbers_processes()) continue;

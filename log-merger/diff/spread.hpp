@@ -1,6 +1,6 @@
-// How long the calls of one kind took: enough of it to tell quarters and the median, in little
-// memory. Lengths are kept in classes of 3 % width, so that a quantile is within 1.6 % of the exact
-// one; below 64 ns they are exact.
+// The durations of calls of one kind: enough for quartiles and the median, in little memory. They are
+// kept in classes of 3 % width, so a quantile is within 1.6 % of the exact one; below 64 ns they are
+// exact.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,8 @@ class Spread {
 
   std::uint64_t count() const { return count_; }
   std::uint64_t sum_ns() const { return sum_ns_; }
-  // The least length that at least this share (0 to 1) of all does not exceed; 0 where there is none.
+  // The smallest duration that at least this share (0 to 1) of all does not exceed; 0 if there is
+  // none.
   std::uint64_t quantile_ns(double share) const;
 
  private:
@@ -27,13 +28,13 @@ class Spread {
   std::uint64_t count_ = 0, sum_ns_ = 0;
 };
 
-// A sum of times, and what it would be if every call had taken as long as those at a quarter, at
-// half and at three quarters of its kind. Kinds of fewer calls than kRepeated tell no spread: their
-// times are in the value only.
+// A sum of times, and what it would be if every call had taken the lower quartile, the median and the
+// upper quartile of its kind. Kinds with fewer calls than kRepeated have no spread: their times are
+// only in the value.
 struct Band {
   double value_ns = 0;
   double low_ns = 0, middle_ns = 0, high_ns = 0;
-  double repeated_ns = 0;    // part of value_ns that the three stand for
+  double repeated_ns = 0;    // part of value_ns covered by the quartiles
   std::uint64_t events = 0;  // of these
   void add(const Spread& of_a_kind);
   void add(const Band& other);

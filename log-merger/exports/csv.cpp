@@ -1,5 +1,5 @@
-// A file for each table of the store, as it is declared there: a new column, or table, comes by
-// itself.
+// A file for each table of the store, as declared there: new columns and tables are included
+// automatically.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 namespace uctrace::exports {
 namespace {
 
-// These sum up rows of the other tables, which a reader of those does as fast.
+// These are sums of other tables, which a reader computes just as fast.
 template <typename Row>
 constexpr bool kSumsUpOthers =
     store::kIsOneOf<Row, Facet, MessageSum, HopSum, CallSum, OperationSum, TransferSum, PathStep,
@@ -52,7 +52,7 @@ class Sheet {
     first_ = true;
     output_.appended();
   }
-  // Some file systems say only here that they are full.
+  // Some file systems report only here that they are full.
   void end() {
     output_.flush();
     const int fd = fd_;
@@ -66,7 +66,7 @@ class Sheet {
   bool first_ = true;
 };
 
-// Of what the column holds once differences are added up.
+// Of the column's values after differences are added up.
 template <typename Row, typename Value>
 std::string_view title_of(const store::Column<Row, Value>& column) {
   const std::string_view name = column.name;

@@ -21,7 +21,7 @@ void write(const RowSource& source, const ExportOptions& options, exports::Remar
   }
 }
 
-// What a user may do besides naming another place; empty: nothing.
+// What else a user can do besides naming another place; empty: nothing.
 std::string to_do_against(const std::error_code& code) {
   if (code == std::errc::file_exists) return "remove it";
   if (code == std::errc::no_space_on_device || code == std::errc::file_too_large ||

@@ -13,7 +13,7 @@ namespace uctrace {
 
 enum class ExportTo : std::uint8_t { otf2, perfetto, csv };
 
-// Where an OTF2 archive has the sends of partitioned communication: in the last MPI_Pready of their
+// Where an OTF2 archive puts the sends of partitioned communication: in the last MPI_Pready of the
 // round, in the MPI_Start that began it, or nowhere.
 enum class P2pMirror : std::uint8_t { last_pready, start, none };
 
@@ -23,15 +23,15 @@ struct ExportOptions {
   P2pMirror p2p_mirror = P2pMirror::last_pready;
 };
 
-// What the name of an export ends in, behind that of its data.
+// The ending of an export's name, after that of its data.
 const char* ending_of(ExportTo to);
 
-// Whether this build can write it; throws Error that says what to install where it cannot.
+// Throws Error that says what to install, if this build cannot write it.
 void require_exportable(ExportTo to);
 
-// Makes what is at options.path, which nothing may have the name of, whole or not at all. Returns
-// what is missing or doubtful in it, each one line for a person; it is in the export, too. Throws
-// Error.
+// Makes the export at options.path, a name that must be free, completely or not at all. Returns
+// what is missing or doubtful in it, one line each for a person; the export contains these, too.
+// Throws Error.
 std::vector<std::string> export_run(const RowSource& source, const ExportOptions& options);
 
 }  // namespace uctrace

@@ -1,5 +1,5 @@
-// The formats, one function each. Private to the room. They throw std::system_error where something
-// cannot be written, and leave nothing then.
+// The formats, one function each. Private to the room. If something cannot be written, they throw
+// std::system_error and leave nothing behind.
 #pragma once
 
 #include "log-merger/exports/export.hpp"
@@ -11,7 +11,7 @@ using Remarks = std::vector<std::string>;
 
 void write_csv(const RowSource& source, const ExportOptions& options, Remarks& remarks);
 void write_perfetto(const RowSource& source, const ExportOptions& options, Remarks& remarks);
-// Throws Error that says what to install where this build has no OTF2.
+// Throws Error that says what to install, if this build has no OTF2.
 void require_otf2();
 void write_otf2(const RowSource& source, const ExportOptions& options, Remarks& remarks);
 

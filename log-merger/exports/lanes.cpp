@@ -13,7 +13,7 @@ std::size_t Lanes::take(std::int64_t start_ns, std::int64_t end_ns) {
 }
 
 std::size_t Lanes::first_free(std::int64_t start_ns) {
-  // Out of their order, what is free by now need not have been free then.
+  // For an earlier start, a lane that is free now may not have been free then.
   const bool in_order = start_ns >= last_start_ns_;
   if (!in_order) return busy_until_.size();
   last_start_ns_ = start_ns;

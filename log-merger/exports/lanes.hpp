@@ -1,5 +1,5 @@
-// Operations that overlap in time, on as few lanes as they need: on each of them one follows the
-// other.
+// Puts operations that overlap in time on as few lanes as possible; on each lane they do not
+// overlap.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace uctrace::exports {
 
 class Lanes {
  public:
-  // The first lane that is free from start to end. Starts ascend: one that does not gets a lane of
-  // its own.
+  // The first lane that is free from start to end. Starts must ascend: otherwise the operation gets
+  // a lane of its own.
   std::size_t take(std::int64_t start_ns, std::int64_t end_ns);
 
  private:

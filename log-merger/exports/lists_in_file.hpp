@@ -1,5 +1,5 @@
-// Many lists of records that are filled in turns and read one at a time, in a nameless file: only
-// what is being collected or read lies in memory. Private to the room.
+// Many lists of records, filled in turns and read one at a time, in an unnamed file: only records
+// being collected or read are in memory. Private to the room.
 #pragma once
 
 #include <fcntl.h>
@@ -20,8 +20,8 @@ class ListsInFile {
   static_assert(std::is_trivially_copyable_v<Record>);
 
  public:
-  // A list of `lengths[i]` records for each i. The file lies in `folder`, where nobody else makes
-  // one. All members throw std::system_error where the file cannot be made, written or read.
+  // A list of `lengths[i]` records for each i. The file is in `folder`, where nobody else makes
+  // one. All members throw std::system_error if the file cannot be made, written or read.
   ListsInFile(const std::filesystem::path& folder, const std::vector<std::size_t>& lengths)
       : ends_(lengths.size()), collected_(lengths.size()) {
     std::size_t begin = 0;
@@ -44,7 +44,7 @@ class ListsInFile {
   ListsInFile(const ListsInFile&) = delete;
   ListsInFile& operator=(const ListsInFile&) = delete;
 
-  // The next record of a list, of no more than it was to have.
+  // Adds the next record to a list, within its length.
   void add(std::size_t list, const Record& record) {
     collected_[list].push_back(record);
     if (collected_[list].size() == at_once_) write(list);

@@ -1,5 +1,5 @@
-// An OTF2 archive: locations for the threads that call MPI, which have the messages, and for
-// operations of UCP and UCT.
+// An OTF2 archive: locations for the threads that call MPI, with the messages, and for UCP and UCT
+// operations.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -38,7 +38,7 @@ class GlobalDefinitions {
   GlobalDefinitions(const Run& run, Otf2Archive& archive, Otf2Strings& strings)
       : run_(run), archive_(archive), strings_(strings), out_(archive.global_definitions()) {}
 
-  // `ranks`: by process, the location that is it for others.
+  // `ranks`: by process, the location that represents it for others.
   void write(const Otf2Regions& regions, const Otf2CallPaths& paths,
              const Otf2Communicators& communicators, const std::vector<std::uint64_t>& ranks) {
     name_all(communicators);
@@ -58,7 +58,7 @@ class GlobalDefinitions {
  private:
   OTF2_StringRef id(std::string_view text) { return strings_.id_of(text); }
 
-  // All texts are defined before what uses them.
+  // All texts are defined before their users.
   void name_all(const Otf2Communicators& communicators) {
     for (const char* text : {"", "machine", "node", "job", "MPI", "UCP", "UCT"}) id(text);
     for (const AttributeMeaning& attribute : kAttributes) {
@@ -159,8 +159,8 @@ class GlobalDefinitions {
   OTF2_GlobalDefWriter* out_;
 };
 
-// Of a group of all processes, at ten bytes each, or of a text, which may join two of the run with
-// a few words of ours.
+// That of a group of all processes, at ten bytes each, or of a text, which may combine two texts of
+// the run with a few words of ours.
 std::uint64_t longest_definition(const Run& run) {
   std::size_t longest_text = 0;
   for (const std::string& text : run.texts.all())
@@ -183,9 +183,9 @@ void add_remarks(const Otf2Shared& shared, Remarks& remarks) {
       "of partitions of which the start is not known: in the call that made them ready");
 }
 
-// A reader that looks at nothing else finds there what is missing.
+// Even a reader that looks nowhere else finds here what is missing.
 void describe(const Run& run, Otf2Archive& archive, const Remarks& remarks) {
-  // For OTF2 an empty value takes a property away, which must be there then.
+  // For OTF2 an empty value removes a property, which must exist.
   const auto set = [&](const char* name, const std::string& value) {
     if (value.empty()) return;
     check(OTF2_Archive_SetProperty(archive.get(), name, value.c_str(), true));

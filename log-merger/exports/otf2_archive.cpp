@@ -11,7 +11,7 @@
 namespace uctrace::exports {
 namespace {
 
-// What the system had against it.
+// The errno of an OTF2 error.
 int errno_of(OTF2_ErrorCode code) {
   switch (code) {
     case OTF2_ERROR_ENOSPC:
@@ -31,8 +31,8 @@ int errno_of(OTF2_ErrorCode code) {
   }
 }
 
-// OTF2 prints what fails; it is told by an exception here. What a call returns in the end may be
-// another error than the one it began with: that one is kept.
+// OTF2 prints failures; here they become exceptions. A call may finally return another error than
+// the first one: the first is kept.
 int first_errno = 0;
 OTF2_ErrorCode keep_first(void*, const char*, std::uint64_t, const char*, OTF2_ErrorCode code,
                           const char*, va_list) {
@@ -43,15 +43,15 @@ OTF2_ErrorCode keep_first(void*, const char*, std::uint64_t, const char*, OTF2_E
 OTF2_FlushType always_flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
   return OTF2_FLUSH;
 }
-// Without a second one there are no records of our own writing in the archive.
+// Without a second callback OTF2 adds no records about flushes to the archive.
 constexpr OTF2_FlushCallbacks kFlush = {always_flush, nullptr};
 
-// In memory, of each location of the process that is being written: there may be hundreds.
+// Memory for each location of the process being written: there may be hundreds.
 constexpr std::uint64_t kEventsAtOnce = OTF2_CHUNK_SIZE_MIN;
 
-// In memory of each location, too, one after the other. OTF2 clears all of it, though a location
-// has a single definition of a few bytes: with OTF2's own default of 4 MiB, ten thousand locations
-// take minutes.
+// Memory for each location, too, one after the other. OTF2 clears all of it, although a location
+// has only one definition of a few bytes: with OTF2's default of 4 MiB, ten thousand locations take
+// minutes.
 std::uint64_t definitions_at_once(std::uint64_t longest_definition) {
   return std::clamp<std::uint64_t>(longest_definition, OTF2_CHUNK_SIZE_MIN, OTF2_CHUNK_SIZE_MAX);
 }

@@ -1,5 +1,5 @@
-// OTF2's writing interface with its failures as exceptions, and what has a number in an archive.
-// Only otf2*.cpp include this.
+// OTF2's writing interface with exceptions, and the numbered items of an archive. Only otf2*.cpp
+// include this.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -15,8 +15,7 @@
 
 namespace uctrace::exports {
 
-// Throws std::system_error where the system had something against it, else Error with OTF2's own
-// reason.
+// Throws std::system_error for system errors, else Error with OTF2's own reason.
 void check(OTF2_ErrorCode code);
 
 // Texts of the archive, by their numbers.
@@ -30,8 +29,8 @@ class Otf2Strings {
   std::vector<std::string> texts_;
 };
 
-// What functions are of. A note is none: a pair of records without duration that says something of
-// the call around it.
+// The layer of a function. A note is not a function: a pair of records without duration that tells
+// something about the enclosing call.
 enum class Layer : std::uint8_t { mpi, ucp, uct, program, note };
 
 class Otf2Regions {
@@ -53,14 +52,14 @@ struct Otf2Location {
   std::uint64_t events = 0;
 };
 
-// An archive that is being written, by one process for all locations of the job.
+// An archive being written, by one process for all locations of the job.
 class Otf2Archive {
  public:
-  // `longest_definition`: at most so many bytes has a definition, which OTF2 keeps in one piece.
+  // `longest_definition`: the largest size of a definition, which OTF2 keeps in one piece.
   Otf2Archive(const std::filesystem::path& folder, std::uint64_t longest_definition);
   Otf2Archive(const Otf2Archive&) = delete;
   Otf2Archive& operator=(const Otf2Archive&) = delete;
-  // One that was not closed is left as it is, since OTF2 would write on.
+  // An archive that was not closed is left as it is, because OTF2 would write on.
   ~Otf2Archive() = default;
 
   OTF2_Archive* get() const { return archive_; }

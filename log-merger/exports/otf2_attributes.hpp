@@ -1,4 +1,4 @@
-// Attributes of events: what OTF2's records have no place for. Only otf2*.cpp include this.
+// Attributes of events, for data without a place in OTF2's records. Only otf2*.cpp include this.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -105,7 +105,7 @@ inline constexpr AttributeMeaning kAttributes[] = {
     {Attribute::part_bytes, "mpi.part.bytes", "of all partitions", OTF2_TYPE_UINT64},
 };
 
-// What the next record takes with it; writing it empties the list.
+// The attributes of the next record; writing that empties the list.
 class Otf2Attributes {
  public:
   explicit Otf2Attributes(Otf2Strings& strings) : strings_(strings) {}
@@ -115,7 +115,7 @@ class Otf2Attributes {
 
   OTF2_AttributeList* list() { return list_; }
 
-  // An empty text is none.
+  // An empty text: no attribute.
   Otf2Attributes& text(Attribute attribute, std::string_view text) {
     if (!text.empty()) {
       check(OTF2_AttributeList_AddStringRef(list_, id(attribute), strings_.id_of(text)));
@@ -130,7 +130,7 @@ class Otf2Attributes {
     check(OTF2_AttributeList_AddUint32(list_, id(attribute), value));
     return *this;
   }
-  // INT32_MIN is none.
+  // INT32_MIN: no attribute.
   Otf2Attributes& number(Attribute attribute, std::int32_t value) {
     if (value != INT32_MIN) check(OTF2_AttributeList_AddInt32(list_, id(attribute), value));
     return *this;

@@ -1,5 +1,5 @@
-// Call stacks as calling contexts: a tree, in which stacks that begin alike share what they have in
-// common. Only otf2*.cpp include this.
+// Call stacks as calling contexts: a tree in which stacks share their common beginning. Only
+// otf2*.cpp include this.
 #pragma once
 
 #include <otf2/otf2.h>

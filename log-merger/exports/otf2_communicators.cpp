@@ -32,7 +32,7 @@ Otf2Communicators::Otf2Communicators(const Run& run) : run_(run) {
 
 bool Otf2Communicators::add(const Run& run, const Communicator& communicator) {
   if (!communicator.complete || communicator.remote_size != 0) return false;
-  // Of a parent that comes later nothing is said.
+  // A parent that is defined later is left out.
   Entry entry{name_of(run, communicator), of(communicator.parent), {}, {}};
   for (std::uint32_t i = 0; i < communicator.members; ++i) {
     const MemberRun& members = run.communicator_members[communicator.first_member + i];

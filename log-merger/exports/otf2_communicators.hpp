@@ -27,13 +27,13 @@ class Otf2Communicators {
   };
   const std::vector<Entry>& all() const { return entries_; }
 
-  // Of a row of Run::communicators; OTF2_UNDEFINED_COMM where it is not in the archive: of an
-  // intercommunicator, and where a member is not known.
+  // Of a row of Run::communicators; OTF2_UNDEFINED_COMM if it is not in the archive: it is an
+  // intercommunicator, or a member is not known.
   OTF2_CommRef of(std::int32_t communicator) const;
-  // The same if both processes are in it, else that of all.
+  // The same if it contains both processes, else the one of all processes.
   OTF2_CommRef common(std::int32_t communicator, std::int32_t a, std::int32_t b) const;
   std::uint32_t rank(OTF2_CommRef comm, std::int32_t process) const;
-  // The rank of a world rank among the members; OTF2_UNDEFINED_UINT32 if it is none.
+  // The rank of a world rank among the members; OTF2_UNDEFINED_UINT32 if it is not a member.
   std::uint32_t rank_of_world_rank(OTF2_CommRef comm, std::int32_t world_rank) const;
 
  private:

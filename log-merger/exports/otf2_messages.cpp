@@ -51,7 +51,7 @@ MessageEnd told_of(const Message& message, std::size_t number, std::int32_t peer
           .match = message.match};
 }
 
-// The transports that carried the data, and how much they did.
+// The transports that carried the data, and how much each carried.
 void add_path(const Run& run, std::span<const Hop> path, Otf2Strings& strings, MessageEnd& end) {
   std::vector<TextId> transports;
   for (const Hop& hop : path) {

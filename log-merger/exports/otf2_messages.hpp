@@ -1,5 +1,5 @@
-// The messages of each process, found by it: those that it asked for, and those that it received.
-// Only otf2*.cpp include this.
+// The messages of each process: those that it asked for, and those that it received. Only otf2*.cpp
+// include this.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -18,7 +18,7 @@ inline bool is_one_sided(MessageKind kind) {
   return kind == MessageKind::put || kind == MessageKind::get || kind == MessageKind::atomic;
 }
 
-// What the archive says of a message at one end of it.
+// The archive's data about a message at one of its ends.
 struct MessageEnd {
   std::int64_t call = -1;  // that asked; into mpi_calls
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
@@ -33,15 +33,15 @@ struct MessageEnd {
   Match match = Match::unmatched;
 };
 
-// Reads the messages twice, whatever the number of processes, and lays their ends down by process:
-// twice sizeof(MessageEnd) bytes a message, in a nameless file in `folder`.
+// Reads the messages twice, for any number of processes, and stores their ends by process: twice
+// sizeof(MessageEnd) bytes per message, in an unnamed file in `folder`.
 class MessagesOfProcesses {
  public:
   // Throws std::system_error, as the others do.
   MessagesOfProcesses(const RowSource& source, Otf2Strings& strings,
                       const std::filesystem::path& folder);
 
-  // By their messages, ascending. Of messages with an unknown end there are none.
+  // By message, ascending, without messages that have an unknown end.
   std::vector<MessageEnd> asked_by(std::size_t process) const { return ends_.read(2 * process); }
   // Without one-sided ones, which nobody receives.
   std::vector<MessageEnd> received_by(std::size_t process) const {

@@ -1,4 +1,4 @@
-// What OTF2 calls what MPI functions do. Only otf2*.cpp include this.
+// OTF2's names for MPI functions. Only otf2*.cpp include this.
 #pragma once
 
 #include <otf2/otf2.h>
@@ -13,13 +13,13 @@ namespace uctrace::exports {
 
 OTF2_RegionRole role_of(std::string_view function, Layer layer);
 
-// Of a collective operation, whether `function` is blocking, begins it or makes a request of it.
+// The collective operation of `function`, whether this blocks, begins it or makes a request for it.
 std::optional<OTF2_CollectiveOp> collective_of(std::string_view function);
 
-// As table 1 of the paper (log-merger/model/partition_rows.hpp) has it: "PsendInit".
+// As in table 1 of the paper (log-merger/model/partition_rows.hpp): "PsendInit".
 const char* paper_name_of(PartitionEventKind kind);
 
-// Whether data are at hand, or may be used again, when the call returns.
+// Whether data are available, or may be reused, when the call returns.
 bool is_blocking(std::string_view function);
 bool makes_partitions_ready(std::string_view function);
 

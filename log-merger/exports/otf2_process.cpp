@@ -107,7 +107,8 @@ void Otf2Process::write_transfers(RowsOfProcess rows) {
   for_each_by_start<Transfer>(shared_.source, rows, write_row);
 }
 
-// On the first location of the group that is free meanwhile; one without an end takes no time.
+// Writes on the first location of the group that is free for the duration; an operation without an
+// end takes no time.
 void Otf2Process::write_span(const std::string& group, const std::string& function, Layer layer,
                              std::int64_t start_ns, std::int64_t end_ns) {
   Operations& operations = operations_[group];
@@ -169,7 +170,7 @@ void Otf2Process::write_call(Writer& writer, std::uint32_t number, std::span<con
     check(OTF2_EvtWriter_MpiCollectiveBegin(writer.events, nullptr, next(writer, call.t_start_ns)));
   }
   for (const Point& point : inside) write_point(writer, point);
-  // A call that had not returned lasts as long as what is known of the run.
+  // A call that had not returned lasts until the end of the known run.
   const std::int64_t end_ns = call.t_end_ns >= 0 ? call.t_end_ns : shared_.source.run().last_ns;
   if (is_collective) write_collective_end(writer, call, end_ns);
   check(OTF2_EvtWriter_Leave(writer.events, nullptr, next(writer, end_ns), region));

@@ -32,7 +32,7 @@ struct Otf2Shared {
   const Otf2Communicators& communicators;
   const MessagesOfProcesses& messages_of;
   RowWindow<PartitionOperation>& partition_operations;
-  // What could not be told as it was.
+  // Things that the archive cannot express.
   std::uint64_t without_time = 0, not_returned = 0, moved = 0, not_mirrored = 0, not_at_start = 0;
   std::uint64_t not_completed = 0;  // non-blocking collective operations
 
@@ -49,7 +49,7 @@ class Otf2Process {
   Otf2Process(Otf2Shared& shared, std::uint32_t process)
       : shared_(shared), attributes_(shared.strings), process_(process) {}
 
-  // Returns the location that is the process for others, which exists whatever was recorded.
+  // Returns the location that represents the process for others; it always exists.
   OTF2_LocationRef write(const RowsToWrite& rows);
 
  private:
@@ -87,7 +87,7 @@ class Otf2Process {
     std::vector<std::uint32_t> calls;  // in calls_
     std::vector<Point> points;
   };
-  // Locations that operations which overlap are spread over.
+  // Locations for overlapping operations.
   struct Operations {
     Lanes lanes;
     std::vector<OTF2_LocationRef> locations;
@@ -99,7 +99,7 @@ class Otf2Process {
   };
 
   void load_calls(RowsOfProcess rows);
-  // Notes: what is told of calls besides their arguments.
+  // Notes: information about calls besides their arguments.
   void load_notes(RowsOfProcess waits, RowsOfProcess partition_events);
   void add_notes();
   void describe_notes(std::int64_t call);
@@ -120,14 +120,14 @@ class Otf2Process {
   void add_send(const MessageEnd& message, std::int64_t completed_ns);
   void add_receives();
   void add_receive(const MessageEnd& message);
-  // How a message is told at a point, without its kind, place and time.
+  // How a message is represented at a point, without its kind, place and time.
   Point point_of(const MessageEnd& message);
-  // The call that has the send in the archive: -1 where none is known, nothing for no send at all.
+  // The call that has the send in the archive: -1 if none is known, nothing for no send at all.
   std::optional<std::int64_t> place_of_send(const MessageEnd& message);
-  // The use of a request of which this call made a partition ready.
+  // The use of a request in which this call made a partition ready.
   std::optional<PartitionOperation> made_ready_by(std::int64_t call);
   std::int64_t receiving_call(const MessageEnd& message);
-  // The place in calls_ of a row that is ours, with a known start; else -1.
+  // The place in calls_ of a row of this process with a known start; else -1.
   std::int64_t own_call(std::int64_t row) const;
   std::int64_t within(std::int64_t call, std::int64_t time_ns) const;
   void add(std::int64_t call, Point point);

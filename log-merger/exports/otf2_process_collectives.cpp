@@ -1,11 +1,11 @@
-// Collective operations of a process: blocking ones, and those that one call begins and another one
-// completes.
+// Collective operations of a process: blocking ones, and those begun by one call and completed by
+// another.
 #include "log-merger/exports/otf2_mpi_names.hpp"
 #include "log-merger/exports/otf2_process.hpp"
 
 namespace uctrace::exports {
 
-// What OTF2 says of an operation once it is over, by the call that has its arguments.
+// OTF2's record of a finished operation, by the call that has its arguments.
 Otf2Process::CollectiveEnd Otf2Process::end_of_collective(const MpiCallRow& call) const {
   const OTF2_CommRef comm = shared_.communicators.of(call.communicator);
   return {*collective_of(shared_.text(call.function)), comm,
@@ -29,7 +29,7 @@ void Otf2Process::add_begun_collectives(RowsOfProcess rows) {
   const auto add_row = [&](const BegunCollective& row, std::size_t) {
     begun_.push_back(row);
     const std::int64_t begun = own_call(row.begun), made = own_call(row.made);
-    if (begun < 0 || made < 0) return;  // told of as a call without a start
+    if (begun < 0 || made < 0) return;  // reported as a call without a start
     if (!is_known_collective(calls_[static_cast<std::size_t>(made)])) return;
     Point point;
     point.kind = PointKind::collective_request;
@@ -52,7 +52,7 @@ void Otf2Process::add_begun_collectives(RowsOfProcess rows) {
 void Otf2Process::write_begun_collective(Writer& writer, const Point& point) {
   const OTF2_TimeStamp time = next(writer, point.at.ns);
   const BegunCollective& row = begun_[point.row];
-  // Behind the requests of messages (write_point).
+  // After the requests of messages (write_point).
   const std::uint64_t request = 2 * shared_.source.count<Message>() + first_begun_ + point.row;
   if (point.kind == PointKind::collective_request) {
     return check(

@@ -28,8 +28,8 @@ void Otf2Process::add_sends() {
   for (std::size_t i = 0; i < asked_.size(); ++i) add_send(asked_[i], completed_ns_[i]);
 }
 
-// Of partitions: where the last of them became ready, or where the user wants them. One that is
-// not all of its request stays where its own partitions became ready.
+// For partitions: where the last of them became ready, or as the user chose. A send of a part of
+// its request stays where its own partitions became ready.
 std::optional<std::int64_t> Otf2Process::place_of_send(const MessageEnd& message) {
   const std::int64_t call = own_call(message.call);
   if (call < 0 || !makes_partitions_ready(shared_.text(message.mpi))) return call;
@@ -107,7 +107,7 @@ void Otf2Process::add_receives() {
   for (const MessageEnd& message : shared_.messages_of.received_by(process_)) add_receive(message);
 }
 
-// The call that posted the receive: of the function that did, at the time when it was.
+// The call that posted the receive, by function and time.
 std::int64_t Otf2Process::receiving_call(const MessageEnd& message) {
   if (message.t_posted_recv_ns < 0) return -1;
   for (const auto& [lane, thread] : threads_) {

@@ -1,6 +1,6 @@
-// What is told of the calls of a process besides their arguments: their waits, and their events of
-// partitioned communication. The one that a call has is told by attributes of its Enter record; of
-// several each is a note inside of the call, since a record has an attribute once.
+// Information about calls besides their arguments: their waits and their events of partitioned
+// communication. If a call has only one, it becomes attributes of the Enter record. If it has
+// several, each becomes a note inside the call, because a record can have an attribute only once.
 #include <algorithm>
 
 #include "log-merger/exports/otf2_mpi_names.hpp"
@@ -56,7 +56,7 @@ void Otf2Process::describe_notes(std::int64_t call) {
   if (events.size() == 1) describe_event(events.front());
   const std::span<const Wait> waits = of_call(waits_, row);
   if (waits.size() == 1) return describe_wait(waits.front());
-  // Of several the sum of what is waiting.
+  // For several, the sum of the waiting time.
   std::uint64_t ns = 0, unknown_ns = 0;
   for (const Wait& wait : waits) {
     if (is_waiting(wait.kind)) ns += static_cast<std::uint64_t>(wait.ns);

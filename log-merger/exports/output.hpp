@@ -1,4 +1,4 @@
-// A file that is written from its beginning to its end.
+// A file that is written sequentially.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ class Output {
   explicit Output(int fd) : fd_(fd) {}
 
   std::string& text() { return text_; }
-  // Once something whole was appended. Throws std::system_error where it cannot be written.
+  // Call it after a complete item was appended. Throws std::system_error if it cannot be written.
   void appended() {
     if (text_.size() >= kAtOnce) flush();
   }

@@ -1,5 +1,5 @@
 // A track for each process, below it those of its MPI calls, UCP operations and UCT operations;
-// flows from the operation that sent a message to the one that received it; bytes a second.
+// flows from the sending operation of a message to the receiving one; bytes per second.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::uint32_t kSlabs = 1024;  // of the rates, over the run
 
-// What is known of a message before operations are told: whether a flow leads from its send to its
-// receive, and which ends of it an operation has been.
+// What is known about a message before operations are written: whether a flow leads from its send
+// to its receive, and which of its ends had an operation.
 enum MessageMark : std::uint8_t { kFlows = 1, kSent = 2, kReceived = 4 };
 
 bool is_certain(Match match) { return match == Match::exact || match == Match::inferred; }
@@ -39,7 +39,8 @@ class ProcessTracks {
   ProcessTracks(PerfettoPackets& packets, Track process) : packets_(packets), process_(process) {}
 
   Track process() const { return process_; }
-  // A track of this name that is free meanwhile. Perfetto draws those of one name as one.
+  // A track of this name that is free for the duration. Perfetto draws tracks of the same name as
+  // one.
   Track take(const std::string& name, std::int64_t start_ns, std::int64_t end_ns) {
     Group& group = groups_[name];
     const std::size_t lane = group.lanes.take(start_ns, end_ns);
@@ -116,8 +117,8 @@ class PerfettoExport {
     }
   }
 
-  // What is not whole is said where everybody looks: at the beginning of the trace. Its packets
-  // need not be in the order of their times.
+  // Remarks on incomplete data go where everybody looks: at the beginning of the trace. Packets
+  // need not be in the order of time.
   void write_remarks() {
     if (remarks_.empty()) return;
     const Track track = packets_.add_track(Track{}, "notes on this run");
@@ -154,7 +155,7 @@ class PerfettoExport {
     add(message.dst_process, &Traffic::received, message.t_end_ns);
   }
 
-  // A call has all of its waits, which are in the order of calls, too.
+  // Each call gets all of its waits, which are in the order of calls, too.
   void write_calls() {
     RowWindow<Wait> waits(source_, Wanted<Wait>::all());
     const std::size_t end = source_.count<Wait>();
@@ -204,7 +205,7 @@ class PerfettoExport {
     packets_.end_list();
   }
 
-  // Where table 1 of the paper (docs/partitions.md) has it: at the begin or the end of a call.
+  // As in table 1 of the paper (docs/partitions.md): at the begin or the end of a call.
   void write_event(const PartitionEvent& event) {
     if (event.t_ns < 0) return void(++without_time_);
     const Track track = tracks_of(event.process).take("partitioned messages", 0, 0);
@@ -214,7 +215,7 @@ class PerfettoExport {
     packets_.with_number("MPI thread", event.lane).instant(track, event.t_ns);
   }
 
-  // Of arguments that a call has. -1 is any.
+  // The arguments that a call has. -1 = any.
   void add_half(const char* peer_name, std::int32_t peer, const char* tag_name, std::int32_t tag) {
     if (peer != INT32_MIN) packets_.with_number(peer_name, peer);
     if (tag != INT32_MIN) packets_.with_number(tag_name, tag);
@@ -274,8 +275,8 @@ class PerfettoExport {
     packets_.with("end", "not known").instant(track, start_ns);
   }
 
-  // A flow needs an event at either end. Where no operation is one, as of an active message, which
-  // nobody receives by a call, the instant that is known is it.
+  // A flow needs an event at either end. If there is no operation, as for the receiving end of an
+  // active message, the known instant is used.
   void write_lone_ends() {
     for_each_row(source_,
                  Wanted<Message>{&Message::kind, &Message::src_process, &Message::dst_process,

@@ -1,6 +1,6 @@
 // Packets of a Perfetto trace with track events, as protos/perfetto/trace/ of Perfetto's sources
-// declares them (trace_packet.proto, track_event/*.proto, interned_data.proto). All are of one
-// sequence, so that names are written once.
+// declares them (trace_packet.proto, track_event/*.proto, interned_data.proto). All are in one
+// sequence, so names are written once.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,22 @@ enum class Track : std::uint64_t {};
 
 class PerfettoPackets {
  public:
-  // Times are of the job clock, which the trace calls BOOTTIME; its origin is so many nanoseconds
-  // after 1970.
+  // Times are on the job clock, which the trace calls BOOTTIME; `epoch_realtime_ns` is its origin
+  // in nanoseconds since 1970.
   PerfettoPackets(Output& out, std::uint64_t epoch_realtime_ns);
 
-  // `number`: from 1 on, what the trace calls a pid, since those of several hosts may be equal.
+  // `number`: from 1 on, used as the pid in the trace, because pids of several hosts may be equal.
   Track add_process(std::uint32_t number, std::string_view name);
   Track add_track(Track parent, std::string_view name);
   Track add_byte_rate(Track parent, std::string_view name);
 
-  // An event is described by these, in any order, and then written by one of the next ones.
+  // These describe an event, in any order; one of the functions after them then writes it.
   PerfettoPackets& name(std::string_view name);
   PerfettoPackets& category(std::string_view category);
   PerfettoPackets& with(std::string_view what, std::string_view text);
   PerfettoPackets& with_number(std::string_view what, std::int64_t number);
   PerfettoPackets& with_count(std::string_view what, std::uint64_t count);
-  // A list of arguments that have names: until end_list() these are of its last entry.
+  // A list of named arguments: until end_list() they belong to its last entry.
   PerfettoPackets& begin_list(std::string_view what);
   PerfettoPackets& next_entry();
   PerfettoPackets& end_list();
@@ -52,7 +52,7 @@ class PerfettoPackets {
   class Interned {
    public:
     Interned(std::uint32_t list) : list_(list) {}
-    // A text that is met for the first time is declared in `data`.
+    // A new text is declared in `data`.
     std::uint64_t id_of(std::string_view text, ProtoMessage& data);
 
    private:
@@ -74,7 +74,7 @@ class PerfettoPackets {
   Output& out_;
   std::uint64_t last_track_ = 0;
   Interned categories_, event_names_, annotation_names_, annotation_texts_;
-  ProtoMessage event_, interned_;  // of the event that is being described
+  ProtoMessage event_, interned_;  // of the event being described
   ProtoMessage list_, entry_;      // of its list that has not ended
   bool in_list_ = false;
 };

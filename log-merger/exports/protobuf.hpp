@@ -7,7 +7,7 @@
 
 namespace uctrace::exports {
 
-// A message that is being written, field by field.
+// A message being written, field by field.
 class ProtoMessage {
  public:
   void varint(std::uint32_t field, std::uint64_t value);

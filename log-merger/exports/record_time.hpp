@@ -1,4 +1,4 @@
-// Where a record is among those of its thread. Private to the room.
+// The place of a record among those of its thread. Private to the room.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,7 @@ struct RecordTime {
   std::int64_t ns = 0;
   std::int64_t call = -1;  // that it is in; -1: in whichever it falls
 
-  // By time; what is complete at the instant at which it begins comes behind its beginning, which
-  // is in a call.
+  // By time; a completion at the same instant comes after its beginning, which is in a call.
   bool operator<(const RecordTime& other) const {
     const auto key = [](const RecordTime& time) {
       return std::tuple(time.ns, static_cast<std::uint64_t>(time.call));

@@ -1,4 +1,4 @@
-// What an export says of the run besides its rows.
+// An export's remarks on the run, besides its rows.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace uctrace::exports {
 
-// Processes whose logs are not whole, messages without a known or certain peer, and the notes of
-// the run: each one line.
+// Processes with incomplete logs, messages without a known or certain peer, and the notes of the
+// run: one line each.
 std::vector<std::string> remarks_on(const RowSource& source);
 
-// "rank 3 node1 pid 4711"; of what is no rank, or in a spawned world, what it is.
+// "rank 3 node1 pid 4711"; says so if it is not a rank, or in a spawned world.
 std::string name_of_process(const Run& run, const Process& process);
 
-// "3 messages": with the plural where it is one.
+// "1 message", "3 messages".
 std::string counted(std::uint64_t count, const char* singular);
 
 }  // namespace uctrace::exports

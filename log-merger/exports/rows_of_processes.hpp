@@ -1,5 +1,4 @@
-// The rows of one process at a time, in tables that are in the order of processes. Private to the
-// room.
+// The rows of one process at a time, from tables in the order of processes. Private to the room.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +18,7 @@ struct RowsOfProcess {
   std::size_t first = 0, end = 0;
 };
 
-// By process. Throws Error where the rows are in another order.
+// By process. Throws Error if the rows are not in this order.
 template <typename Row>
 std::vector<RowsOfProcess> rows_of_processes(const RowSource& source) {
   std::vector<RowsOfProcess> rows(source.run().processes.size());
@@ -50,8 +49,8 @@ void for_each_of_process(const RowSource& source, RowsOfProcess rows, const Want
   }
 }
 
-// Rows by their numbers, in any order: those around the last ones are at hand, of as many places
-// of the table as there may be threads that take turns.
+// Rows by number, in any order: rows near the last ones are in memory, at as many places of the
+// table as threads may take turns.
 template <typename Row>
 class RowBlocks {
  public:
@@ -94,7 +93,7 @@ class RowBlocks {
 };
 
 // The same in the order of their starts. Tables have a process's threads one after the other, and
-// of a thread what ended first. Takes 16 bytes a row of the process.
+// within a thread rows by their end. Takes 16 bytes per row of the process.
 template <typename Row, typename Visit>
 void for_each_by_start(const RowSource& source, RowsOfProcess rows, const Visit& visit) {
   std::vector<std::pair<std::int64_t, std::size_t>> order;  // start, number

@@ -1,4 +1,4 @@
-// In the place of otf2.cpp where there is no OTF2 library to build with.
+// Replaces otf2.cpp in builds without the OTF2 library.
 #include "event-log/reader/error.hpp"
 #include "log-merger/exports/formats.hpp"
 

@@ -116,7 +116,7 @@ struct Span {
   std::int64_t begin_ns, end_ns;
 };
 
-// Messages wait beside each other, and while a rank computes: what one waits is no time of its own.
+// Waits of messages overlap each other and computation: so their times cannot simply be added.
 double union_ns(std::vector<Span>& spans) {
   std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
     return std::tie(a.process, a.begin_ns) < std::tie(b.process, b.begin_ns);
@@ -133,7 +133,7 @@ double union_ns(std::vector<Span>& spans) {
   return ns;
 }
 
-// Only between the start and the end of MPI: the time of all ranks is that.
+// Only between the start and the end of MPI, like the time of all ranks.
 Connecting connecting_of(const RowSource& source) {
   using C = ConnectionRow;
   std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> in_mpi;

@@ -1,4 +1,4 @@
-// What rules look at: summaries of a run, made once for all of them.
+// The input of rules: summaries of a run, made once for all of them.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Carried {
   std::uint64_t host_bytes = 0;  // of messages between host memories
 };
 
-// Messages below kTinyBytes that a function was asked for from one place.
+// Messages below kTinyBytes sent by a function from one place.
 inline constexpr std::uint64_t kTinyBytes = 256;
 struct TinyMessages {
   std::int32_t call_site = -1;  // into call_sites
@@ -35,14 +35,14 @@ struct TinyMessages {
 // Payload from or to GPUs that was copied through the host's memory on its way.
 struct Staged {
   std::uint64_t messages = 0, bytes = 0;
-  std::uint64_t of_messages = 0, of_bytes = 0;  // all that has GPU memory at an end
+  std::uint64_t of_messages = 0, of_bytes = 0;  // all with GPU memory at an end
 };
 
-// Messages that waited until UCX had connected to their receiver. One that waited for several of
-// its lanes counts once.
+// Messages that waited until UCX had connected to their receiver. A message that waited for several
+// lanes counts once.
 struct Connecting {
   std::uint64_t messages = 0;
-  double ns = 0;  // that passed in a process while one or more of its messages waited, of all
+  double ns = 0;  // time of all processes while at least one of their messages waited
   std::int64_t longest_ns = 0;
   TextId transport = kNoText;  // that the longest waited for
 };
@@ -66,10 +66,10 @@ struct Facts {
 
 Facts facts_of(const RowSource& source);
 
-// A member of Run::info_json that counts; 0 where there is none.
+// A count in Run::info_json; 0 if there is none.
 std::uint64_t count_of(const nlohmann::ordered_json& object, const char* key);
 
-// Of a time that is computed, however long.
+// For a computed time of any length.
 std::string time_text(double ns);
 
 // Time outside MPI.

@@ -1,7 +1,7 @@
-// What is worth a person's while in a run, in words. docs/findings.md has every rule.
+// Findings about a run that are worth acting on, in words. docs/findings.md has every rule.
 //
-// A rule is a function from the facts of a run (facts.hpp) to findings. It is silent where it does
-// not apply, and where what it needs is not known.
+// A rule is a function from the facts of a run (facts.hpp) to findings. It is silent if it does not
+// apply, or if its inputs are not known.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ struct Finding {
   const char* rule = "";  // its name in docs/findings.md
   std::string what;       // the finding, with its numbers
   std::string advice;     // what to try; " DIR" in it stands for the folder
-  std::string command;    // what shows it: a verb of uctrace and its options, without the folder
+  std::string command;    // shows it: a verb of uctrace and its options, without the folder
   nlohmann::ordered_json evidence = nlohmann::ordered_json::object();  // the numbers, by key
-  // How much it is about, between 0 and 1: of the time of all ranks, or else of the payload.
+  // Its weight, from 0 to 1: the share of the time of all ranks, or else of the payload.
   double share = 0;
-  // The records themselves are in doubt: told before what is made of them.
+  // The records themselves are in doubt: listed before conclusions from them.
   bool doubts_records = false;
 };
 
-// All findings: what is in doubt first, then the greatest share, then in the order of the rules.
-// Costs no reading of single rows where the run keeps its sums.
+// All findings: doubts first, then by share, then in the order of the rules. Reads no single rows
+// if the run has its sums.
 std::vector<Finding> findings_of(const RowSource& source);
 
-// "uctrace report DIR --by pairs". `folder`: as a shell reads it; empty: none has to be named.
+// "uctrace report DIR --by pairs". `folder`: quoted for a shell; empty: not needed.
 std::string command_of(const Finding& finding, const std::string& folder);
 // With the folder in its commands.
 std::string advice_of(const Finding& finding, const std::string& folder);

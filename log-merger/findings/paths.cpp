@@ -1,4 +1,4 @@
-// Which way data took, and whether a shorter one was there.
+// The path of data, and whether there was a shorter one.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -22,7 +22,7 @@ namespace {
 using nlohmann::ordered_json;
 using summaries::member;
 
-// Less than that is not worth a word.
+// A smaller share is not worth a finding.
 constexpr double kLeastShare = 0.01;
 constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLargeMessage = 8 * 1024;
@@ -35,7 +35,7 @@ bool is_one_of(const std::string& name, const Names& names) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-// Of all that fits.
+// The sum of all that fit.
 struct Sum {
   std::uint64_t bytes = 0, messages = 0;
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
@@ -56,7 +56,7 @@ Sum sum_of(const Facts& facts, const Fits& fits) {
   return sum;
 }
 
-// "; UCX_TLS=tcp leaves it out": the value that these processes have; empty: none of them has one.
+// "; UCX_TLS=tcp leaves it out": the value in these processes; empty: none has one.
 std::string tls_words(const Run& run, const std::set<std::int64_t>& processes) {
   std::set<std::string> values;
   for (const std::int64_t process : processes) {
@@ -65,8 +65,8 @@ std::string tls_words(const Run& run, const std::set<std::int64_t>& processes) {
   return values.empty() ? "" : fmt::format("UCX_TLS={}", fmt::join(values, " or UCX_TLS="));
 }
 
-// Whether one of the processes opened one of the transports. False where it is not known what they
-// opened.
+// Whether one of the processes opened one of the transports. False if the opened transports are not
+// known.
 template <typename Names>
 bool opened_one(const Run& run, const std::set<std::int64_t>& processes, const Names& names) {
   for (const OpenedTransport& opened : opened_transports(run)) {
@@ -115,7 +115,7 @@ void no_single_copy(const Facts& facts, Found& found) {
   const double share = facts.share_of_payload(sum.bytes);
   if (sum.bytes < kLeastBytes || share < kLeastShare) return;
   if (sum.messages == 0 || sum.bytes / sum.messages < kLargeMessage) return;
-  // What they opened is not known, or one of them had it.
+  // The opened transports are not known, or one process had it.
   if (opened_transports(facts.run).empty()) return;
   if (opened_one(facts.run, sum.processes, kSingleCopy)) return;
   const std::string tls = tls_words(facts.run, sum.processes);
@@ -151,7 +151,7 @@ void no_single_copy(const Facts& facts, Found& found) {
        .share = share});
 }
 
-// For the vendors of the run's GPUs; where nobody has noted these, for all.
+// For the vendors of the run's GPUs; if these are not known, for all.
 std::string direct_ways(const Facts& facts) {
   std::set<std::string> names;
   for (const ordered_json& device : member(member(facts.info, "gpu"), "devices")) {

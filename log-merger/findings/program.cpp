@@ -1,4 +1,4 @@
-// What the program does: tiny messages, and work that is not shared evenly.
+// About the program itself: tiny messages, and load imbalance.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMany = 10'000;
 constexpr std::size_t kShownSites = 3;
-constexpr double kBalanced = 0.9;       // mean work of ranks / greatest
+constexpr double kBalanced = 0.9;       // mean work of ranks / largest
 constexpr double kLeastWorkNs = 1e6;    // below, it is noise
 constexpr double kLeastWaiting = 0.05;  // of the time of all ranks
 
@@ -21,7 +21,7 @@ std::string label_of(const Run& run, std::uint32_t process) {
   return Labels(run).of_processes()[process];
 }
 
-// What a shell and an option take as it is.
+// Characters that a shell and an option take literally.
 bool is_name(const std::string& text) {
   constexpr auto kOfNames = "_0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
   return !text.empty() && text.find_first_not_of(kOfNames) == std::string::npos;
@@ -66,7 +66,7 @@ void ranks_unbalanced(const Facts& facts, Found& found) {
   double sum = 0, most = 0;
   std::uint32_t busiest = 0;
   for (const RankTime& rank : facts.run.rank_times) {
-    // Which of several threads worked while others were in MPI is not recorded.
+    // With several threads, it is not recorded which ones worked while others were in MPI.
     if (rank.threads > 1) return;
     const double work = work_ns(rank);
     sum += work;
@@ -110,7 +110,7 @@ void rank_makes_others_wait(const Facts& facts, Found& found) {
   const auto worst =
       std::max_element(by_process.begin(), by_process.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  // The greatest of its delays comes first.
+  // The largest of its delays comes first.
   const auto delay = std::find_if(run.delays.begin(), run.delays.end(),
                                   [&](const Delay& one) { return one.process == worst->first; });
   const TextId site = call_site_of(run, delay->stack);

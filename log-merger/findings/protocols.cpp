@@ -11,12 +11,12 @@
 namespace uctrace::findings {
 namespace {
 
-constexpr std::uint64_t kEnough = 30;  // messages of which a median says something
-constexpr double kJump = 3;            // where twice the length would cost twice the time
+constexpr std::uint64_t kEnough = 30;  // messages for a meaningful median
+constexpr double kJump = 3;            // twice the length should cost twice the time
 constexpr double kSlowFirst = 5;       // times the median of the later ones
 constexpr double kLeastShare = 0.01;   // of the time of all ranks
 
-// Of each class of sizes the protocol that most messages took.
+// For each class of sizes, the protocol of most messages.
 using MainProtocols = std::map<std::pair<Reach, std::uint8_t>, const ProtocolSize*>;
 
 MainProtocols main_protocols(const Facts& facts) {

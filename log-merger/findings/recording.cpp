@@ -1,4 +1,4 @@
-// Whether the records are whole, and whether there is anything in them that UCX did.
+// Whether the records are complete, and whether they contain any use of UCX.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,7 +17,7 @@ using nlohmann::ordered_json;
 using summaries::member;
 using summaries::text_of;
 
-// What keeps Open MPI from UCX, as far as a setting says so.
+// The setting, if any, that keeps Open MPI from using UCX.
 std::string pml_words(const Run& run) {
   for (const Setting& setting : run.settings) {
     if (!is_setting(setting.from) || run.texts[setting.name] != "OMPI_MCA_pml") continue;

@@ -1,4 +1,4 @@
-// What it costs to make memory known to others.
+// The cost of memory registration.
 #include <fmt/format.h>
 
 #include "log-merger/findings/rules.hpp"

@@ -1,4 +1,4 @@
-// Settings that processes of one job do not have in common.
+// Settings that differ between the processes of a job.
 #include "log-merger/summaries/settings.hpp"
 
 #include <fmt/format.h>
@@ -43,7 +43,7 @@ std::string sentence(const Run& run, const SettingOfRun& setting) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// Of processes in which UCX opened something.
+// For processes in which UCX opened something.
 void transports_differ(const Facts& facts, Found& found) {
   ProcessList users;
   const std::vector<OpenedTransport> transports = opened_transports(facts.run);
@@ -98,7 +98,7 @@ void settings_differ(const Facts& facts, Found& found) {
                                   {"values", std::move(values)},
                                   {"unset", setting.unset.size()}}});
   }
-  // Otherwise that is why.
+  // Otherwise this is the reason.
   if (!of_ucx) transports_differ(facts, found);
 }
 

@@ -1,4 +1,4 @@
-// Which file a name or an open descriptor leads to.
+// The identity of the file behind a name or an open descriptor.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-// Nothing where there is no such file, or where it cannot be asked for.
+// Nothing if there is no such file, or it cannot be examined.
 std::optional<FileIdentity> identity_of(int fd);
-// Of what a link leads to.
+// Follows links.
 std::optional<FileIdentity> identity_of(const std::filesystem::path& path);
-// Of a link itself. Relative to `folder`, an open folder, where that is given.
+// The identity of a link itself. Relative to `folder`, an open folder, if given.
 std::optional<FileIdentity> identity_of_name(const std::filesystem::path& path);
 std::optional<FileIdentity> identity_of_name(int folder, const std::filesystem::path& name);
 
-// False where one of them is not known.
+// False if one of them is not known.
 bool are_same(const std::optional<FileIdentity>& a, const std::optional<FileIdentity>& b);
 
 }  // namespace uctrace

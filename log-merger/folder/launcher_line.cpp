@@ -12,7 +12,7 @@ namespace uctrace {
 
 namespace {
 
-// Bash's $'...', which keeps control characters and other bytes as escapes.
+// Bash's $'...', which writes control characters and other bytes as escapes.
 std::string bash_word(std::string_view text) {
   std::string quoted = "$'";
   for (std::size_t size = 0; !text.empty(); text.remove_prefix(size)) {

@@ -1,4 +1,4 @@
-// The logs that a run is made of, before anything is taken from them.
+// The logs of a run, before they are loaded.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct LeftOut {
   log::FileError::Cause cause;
 };
 
-// What hwloc saw of a node, beside the logs of its processes.
+// hwloc's topology of a node, beside the logs of its processes.
 struct TopologyFile {
   std::string node;  // its host's name and the beginning of its boot id
   std::filesystem::path path;
@@ -40,17 +40,17 @@ struct LogSet {
   std::vector<log::LogFile> files;
   std::vector<LeftOut> left_out;
   std::vector<TopologyFile> topologies = {};
-  std::vector<Source> sources = {};    // all that was looked at
-  std::vector<JobInFolder> jobs = {};  // by key; none where `files` says it
-  Workers workers = Workers();         // that they are worth
+  std::vector<Source> sources = {};    // all files examined
+  std::vector<JobInFolder> jobs = {};  // by key; none if `files` says it
+  Workers workers = Workers();         // as many as the logs need
 
-  // Adds what `open` returns, or keeps why it cannot be read.
+  // Adds the log that `open` returns, or keeps why it cannot be read.
   template <typename Open>
   SourceState add(const std::string& name, Open open) {
     return look_at(name, [&] { return files.emplace_back(open()).state(); });
   }
 
-  // `look` looks at a log, and returns what is known of its writer.
+  // `look` examines a log and returns the state of its writer.
   template <typename Look>
   SourceState look_at(const std::string& name, Look look) {
     try {

@@ -34,7 +34,7 @@ std::string random_word() {
   throw std::system_error(errno, std::generic_category(), doing);
 }
 
-// A name that holds a folder, a device or a pipe is no place for a file.
+// A folder, device or pipe is never replaced by a file.
 void require_file_or_nothing(const fs::path& wanted) {
   struct stat status {};
   if (lstat(wanted.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode))
@@ -72,8 +72,8 @@ NewFile::NewFile(const fs::path& wanted) : wanted_(wanted) {
     fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd_ < 0 && errno == EEXIST) continue;
     if (fd_ < 0) fail("making the file");
-    // Another process may have taken it for a leftover before it was locked, and remove it, or do
-    // so soon: then make another one.
+    // Before it was locked, another process may have taken it for a leftover and may remove it:
+    // then make another one.
     const bool is_taken = flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     const bool is_there = still_names(path_, fd_);
     if (is_there && !is_taken) return;
@@ -112,7 +112,7 @@ void NewFile::publish_new() {
   path_.clear();
 }
 
-// The permissions of a file that is replaced stay.
+// A replaced file passes on its permissions.
 void NewFile::publish() {
   require_file_or_nothing(wanted_);
   require_written();
@@ -132,7 +132,7 @@ std::string why_not_written(const std::system_error& error) {
 
 namespace {
 
-// A leftover, if nobody holds it.
+// It is a leftover if nobody holds its lock.
 bool may_be_leftover(int fd, const fs::path& path) {
   struct stat status {};
   return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&

@@ -26,7 +26,7 @@ bool has_name(const fs::path& path) {
   return lstat(path.c_str(), &status) == 0;
 }
 
-// A path that ends in a slash names the folder all the same.
+// A path that ends in a slash names the same folder.
 fs::path without_slash(const fs::path& path) {
   return path.has_filename() ? path : path.parent_path();
 }
@@ -42,8 +42,8 @@ mode_t permissions_of_new_folders() {
 void rename_to_new(const fs::path& from, const fs::path& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return;
   if (errno != EINVAL && errno != ENOSYS) fail(errno, "renaming");
-  // A file system that cannot do both at once: a second name is refused where there is one, and a
-  // folder is not put in the place of anything but an empty one.
+  // The file system has no atomic operation for this. A link fails if the name exists, and a folder
+  // replaces nothing but an empty folder.
   if (has_name(to)) fail(EEXIST, "renaming");
   if (!fs::is_directory(fs::symlink_status(from))) {
     if (link(from.c_str(), to.c_str()) != 0) fail(errno, "renaming");

@@ -1,28 +1,28 @@
-// A folder that nobody takes for whole until it is: it is filled under a random name beside the one
-// that is wanted, and renamed. What lies at the wanted name is never touched.
+// A folder that appears only when complete: it is filled under a random name beside the wanted one,
+// then renamed. Anything at the wanted name is never touched.
 #pragma once
 
 #include <filesystem>
 
 namespace uctrace {
 
-// Gives what is at `from` the name `to`, which nothing may have. Throws std::system_error, of
-// std::errc::file_exists where something has it.
+// Renames `from` to `to`, which must be free. Throws std::system_error, with std::errc::file_exists
+// if it is taken.
 void rename_to_new(const std::filesystem::path& from, const std::filesystem::path& to);
 
 class NewFolder {
  public:
-  // Makes an empty folder `wanted` + kUnfinished + a random word, for this user alone. Throws
-  // std::system_error, of std::errc::file_exists where something has the name that is wanted.
+  // Makes an empty folder `wanted` + kUnfinished + a random word, for this user only. Throws
+  // std::system_error, with std::errc::file_exists if the wanted name is taken.
   explicit NewFolder(const std::filesystem::path& wanted);
-  // Removes it, and what is in it, where it was not published.
+  // Removes it with its content if it was not published.
   ~NewFolder();
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  // Gives the folder its wanted name, in one step, and the permissions that new folders have.
-  // Throws std::system_error.
+  // Gives the folder its wanted name atomically, and the permissions of new folders. Throws
+  // std::system_error.
   void publish();
 
  private:

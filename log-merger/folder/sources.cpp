@@ -27,7 +27,7 @@ bool is_source(std::string_view name) {
   return name == kRunFile || is_log_file(name) || is_topology_file(name);
 }
 
-// A name that is gone when it is looked at, as of a link that leads nowhere, is none.
+// A name that is gone when examined, such as a dangling link, does not count.
 bool look_at(const fs::path& path, Source& source) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
@@ -115,7 +115,7 @@ SourceState state_of(log::WriterState writer) {
   return SourceState::unseen;
 }
 
-// What is not whole yet may be another time.
+// An incomplete file may be complete another time.
 SourceState state_of(log::FileError::Cause cause) {
   switch (cause) {
     case log::FileError::Cause::foreign:

@@ -14,7 +14,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// Called by all processes of a communicator, which make another one of it, or a file.
+// Collective functions that make another communicator or a file.
 constexpr std::string_view kMakers[] = {"comm_dup",          "comm_dup_with_info",
                                         "comm_create",       "comm_split",
                                         "comm_split_type",   "cart_create",
@@ -69,7 +69,7 @@ std::string why_incomplete(const Job& job, ProcessIndex process) {
   return "";
 }
 
-// A call that failed took part in nothing.
+// A failed call did not take part.
 CollectiveCalls::CollectiveCalls(const Job& job, CommMembers& members)
     : job_(job), members_(members) {
   std::unordered_map<TextId, bool> collective;

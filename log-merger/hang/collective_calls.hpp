@@ -1,6 +1,6 @@
-// The collective calls of each process on each communicator, by their order: all members of a
-// communicator call its collective operations in one order (MPI standard, 6.12 "Correctness"), so
-// the k-th calls of its members are one operation.
+// The collective calls of each process on each communicator, in order. All members of a
+// communicator call its collective operations in the same order (MPI standard, 6.12 "Correctness"),
+// so the k-th calls of its members are one operation.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@
 
 namespace uctrace::merge {
 
-// What a function does with the others of its communicator.
+// How a function depends on the other members of its communicator.
 enum class CollectiveKind : std::uint8_t {
   none,
-  synchronising,  // nobody's is over before all have entered it
-  partial,        // it needs some of the others: a root, those before it, its neighbours
+  synchronising,  // nobody leaves before all have entered
+  partial,        // it needs some others: a root, those before it, its neighbours
 };
 CollectiveKind collective_kind(const std::string& function);
 
-// "MPI_Barrier" and "MPI_Barrier_c" are one, MPI_Ibarrier is another.
+// "MPI_Barrier" and "MPI_Barrier_c" are the same, MPI_Ibarrier is not.
 bool same_collective(const std::string& a, const std::string& b);
 
 // Members of a communicator that are in another operation.
@@ -35,25 +35,25 @@ struct OtherOperation {
   RankGroupRef members;
 };
 
-// A collective call against those of the other members.
+// A collective call compared with those of the other members.
 struct CollectiveState {
   std::size_t number = 0;              // the k of its instance, from 1
-  RankGroupRef not_entered;            // who called fewer
-  std::vector<OtherOperation> others;  // whose k-th is another function
-  std::string unsure;                  // why the counts may be wrong, "" = they are right
+  RankGroupRef not_entered;            // members with fewer calls
+  std::vector<OtherOperation> others;  // members whose k-th call is another function
+  std::string unsure;                  // why the counts may be wrong, "" = they are certain
 };
 
 class CollectiveCalls {
  public:
   CollectiveCalls(const Job& job, CommMembers& members);
 
-  // Of a collective call, open or over, whose communicator is known.
+  // For a collective call, open or finished, whose communicator is known.
   const CollectiveState& state_of(CallIndex call);
   // The number of a call's window among those of its communicator, -1 = it has none.
   std::int32_t window_of(const MpiCall& call);
 
  private:
-  // A communicator, or a window that was made from it, by its number among these.
+  // A communicator, or one of its windows, by number.
   struct Domain {
     InstanceIndex instance;
     bool on_window = false;
@@ -73,7 +73,7 @@ class CollectiveCalls {
   std::map<std::tuple<Domain, std::size_t, std::string>, CollectiveState> states_;
 };
 
-// Why events of a process may be missing from its log, "" = all are there.
+// Why events of a process may be missing from its log, "" = none are.
 std::string why_incomplete(const Job& job, ProcessIndex process);
 
 }  // namespace uctrace::merge

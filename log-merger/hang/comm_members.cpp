@@ -19,7 +19,7 @@ bool RankGroup::contains(ProcessIndex process) const {
   return std::binary_search(processes.begin(), processes.end(), process);
 }
 
-// Who is there is looked for among the processes, not rank by rank: a log may claim any count.
+// Members are searched among the processes, not rank by rank: a log may claim any count.
 void CommMembers::add_run(RankGroup& group, Index world, const log::RankRun& run) const {
   if (world == kNone || run.count == 0 || (run.stride == 0 && run.count > 1)) {
     group.complete = false;

@@ -1,4 +1,4 @@
-// Which processes are in a communicator, and who is addressed by a rank in it.
+// The processes of a communicator, and the process that a rank in it addresses.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace uctrace::merge {
 
-// Processes of the job that are meant together, and the ranks that left no log.
+// A group of processes, and its ranks without a log.
 struct RankGroup {
   static constexpr std::size_t kNamed = 64;
   std::vector<ProcessIndex> processes;    // ascending
   std::uint64_t missing = 0;              // without a log
   std::vector<std::int64_t> without_log;  // the first kNamed of them, as ranks of their world
-  bool complete = true;                   // all who belong to it are among these
+  bool complete = true;                   // all members are among these
 
   bool empty() const { return processes.empty() && missing == 0 && complete; }
   std::uint64_t size() const { return processes.size() + missing; }
@@ -26,15 +26,15 @@ struct RankGroup {
 };
 using RankGroupRef = std::shared_ptr<const RankGroup>;
 
-// Groups are as large as the logs that are there, whatever sizes a damaged log claims.
+// Groups are only as large as the number of logs, whatever a damaged log claims.
 class CommMembers {
  public:
   explicit CommMembers(const Job& job) : job_(job), ranks_(job) {}
 
-  // Who is addressed as `rank` in a communicator of a process.
+  // The process addressed as `rank` in a communicator of a process.
   RankGroupRef addressed(ProcessIndex process, CommIndex comm, std::int32_t rank) const;
-  // Who may send to a process that receives from any source: all of its own group, itself among
-  // them, or the remote one of an intercommunicator. One for all who ask for the same.
+  // The possible senders to a process that receives from any source: its own group including
+  // itself, or the remote group of an intercommunicator. Equal groups are shared.
   RankGroupRef sources(ProcessIndex process, CommIndex comm);
   // All members, of both groups.
   RankGroupRef all(InstanceIndex instance);

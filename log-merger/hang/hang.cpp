@@ -87,7 +87,7 @@ class HangDescriber : HangLists {
     for (const Json& list : {mismatched, nearest}) {
       std::size_t said = 0;
       for (const Json& row : list) {
-        // A message for a later receive is no mistake of a rank that will go on.
+        // For a rank that will go on, a message for a later receive is not a mistake.
         if (row.contains("stuck") && !row["stuck"].get<bool>()) continue;
         if (said++ == kSummaryRows) break;
         lines.push_back(row["text"].get<std::string>());
@@ -117,7 +117,7 @@ class HangDescriber : HangLists {
     std::map<std::string, RankGroup> reasons;
     std::set<const RankGroup*> groups;
     std::set<std::int64_t> missing;  // ranks
-    // More, of one group.
+    // More ranks of one group.
     std::uint64_t unnamed = 0;
     for (std::size_t i = 0; i < sitters_.all.size(); ++i) {
       const Sitter& sitter = sitters_.all[i];

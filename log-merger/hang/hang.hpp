@@ -1,4 +1,4 @@
-// Who of an unfinished job waits for whom: what `uctrace hang` tells (docs/hang.md).
+// Which ranks of an unfinished job wait for which: the output of `uctrace hang` (docs/hang.md).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 
 namespace uctrace::merge {
 
-// The key `hang` of `info --format json`. When the rows of the run were made.
+// The key `hang` of `info --format json`. Call it after the rows of the run were made.
 nlohmann::ordered_json hang_json(const Job& job);
 
 }  // namespace uctrace::merge

@@ -31,7 +31,7 @@ void HangFindings::find_stuck(const WaitGraph& sure, const WaitGraph& all) {
   if (any_stuck(found_)) stuck_ = Stuck::possibly;
 }
 
-// A thread that is stuck while another one of its process acts is none.
+// A stuck thread does not count if another thread of its process can act.
 bool HangFindings::any_stuck(const Deadlock& deadlock) const {
   const auto end = deadlock.stuck.begin() + static_cast<std::ptrdiff_t>(job_.logs.size());
   return std::find(deadlock.stuck.begin(), end, true) != end;
@@ -91,7 +91,7 @@ HangFindings::Json HangFindings::ranks_json(const OpenWait& wait) const {
 std::vector<ProcessIndex> HangFindings::processes_of(const std::vector<WaitNode>& cycle) const {
   std::vector<ProcessIndex> processes;
   for (const WaitNode node : cycle) processes.emplace_back(node);
-  // Begin with the least rank.
+  // Begin with the lowest rank.
   const auto least =
       std::min_element(processes.begin(), processes.end(), [&](ProcessIndex a, ProcessIndex b) {
         return job_.run.processes[a.place()].rank < job_.run.processes[b.place()].rank;

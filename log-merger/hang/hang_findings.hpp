@@ -1,4 +1,4 @@
-// What was found of an unfinished job, as several lists need it.
+// Results about an unfinished job, shared by several lists.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace uctrace::merge {
 
-// Which ranks wait for ever: each needs one that does, too.
+// Whether ranks wait for ever because each needs another one that does.
 enum class Stuck : std::uint8_t {
   none,
-  deadlock,  // also if those that are gone were there
+  deadlock,  // even if the processes that are gone were still there
   gone,      // only because some are gone
-  possibly,  // a deadlock, if all is so that is not sure
+  possibly,  // a deadlock, if all uncertain waits hold
 };
 
 class HangFindings {
@@ -33,10 +33,10 @@ class HangFindings {
   bool is_waiting(std::size_t i) const;
   bool any_waits() const;
   std::string function(CallIndex call) const;
-  // Of its threads one that is in no call, if there is one; nullptr: it has no rank.
+  // A thread of it outside calls if there is one, else any; nullptr: it has no rank.
   const Sitter* sitter_of(ProcessIndex process) const;
   Json number_of(ProcessIndex process) const;
-  // The first 64 ranks of a group; of who a wait is for.
+  // The first 64 ranks of a group that a wait is for.
   Json ranks_json(const RankGroup& group) const { return named(ranks_of(group), kNone); }
   Json ranks_json(const OpenWait& wait) const;
   bool is_stuck(ProcessIndex process) const { return found_.stuck[process.place()]; }
@@ -50,16 +50,16 @@ class HangFindings {
   std::vector<Waiting> waiting_;  // of each of the sitters
   Stuck stuck_ = Stuck::none;
   Deadlock found_;
-  std::vector<ChainEnd> ends_;  // who is waited for in the end, sure or not
+  std::vector<ChainEnd> ends_;  // the final causes of waits, certain or not
 
  private:
-  // One more than are named, since `but` is left out.
+  // One more than are named, because `but` is left out.
   std::vector<std::int64_t> ranks_of(const RankGroup& group) const;
   Json named(std::vector<std::int64_t> ranks, ProcessIndex but) const;
   void find_stuck(const WaitGraph& sure, const WaitGraph& all);
   bool any_stuck(const Deadlock& deadlock) const;
 
-  // Of groups that waits are for: many wait for one.
+  // For groups that waits are for: many waits share one group.
   mutable std::map<const RankGroup*, std::vector<std::int64_t>> known_ranks_;
 };
 

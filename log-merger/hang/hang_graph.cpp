@@ -35,7 +35,7 @@ class GraphMaker {
     return static_cast<WaitNode>(graph_.nodes.size() - 1);
   }
 
-  // It acts once one of its threads does.
+  // A process acts once one of its threads does.
   void add_process(ProcessIndex process) {
     const auto [begin, end] = sitters_.of[process];
     if (end - begin <= 1) {
@@ -68,7 +68,7 @@ class GraphMaker {
       }
     }
     if (waiting.any) waiter.needs.push_back(std::move(one_wait));
-    // Of several that must all happen some are not known: what is known holds it up all the same.
+    // Some of the conditions that must all hold are not known: the known ones still block it.
     const bool unknown = !waiting.unknown.empty() && waiting.any;
     if (!waiter.needs.empty() && !unknown) waiter.state = State::waits;
     return waiter;
@@ -94,7 +94,7 @@ class GraphMaker {
     return nodes;
   }
 
-  // One node for all who wait for the same group: for any of it, or for all.
+  // One node for all that wait for the same group: for any member, or for all.
   WaitNode group_of(const RankGroupRef& group, bool any) {
     const auto [known, fresh] = groups_.try_emplace({group.get(), any});
     if (!fresh) return known->second;
@@ -111,7 +111,7 @@ class GraphMaker {
   const std::vector<Waiting>& waiting_;
   const IfUnsure if_unsure_;
   WaitGraph graph_;
-  WaitNode outside_ = 0;  // who left no log
+  WaitNode outside_ = 0;  // processes without a log
   std::map<std::pair<const RankGroup*, bool>, WaitNode> groups_;
 };
 

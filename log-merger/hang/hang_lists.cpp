@@ -150,7 +150,7 @@ HangLists::Json HangLists::nearest_json() const {
   return list;
 }
 
-// Where the receiver has a name in the call that sent, though it left no log.
+// The sending call may name the receiver even if that left no log.
 std::string HangLists::receiver_words(const SentMessage& sent) const {
   if (sent.to != kNone) return rank_words(job_, sent.to);
   const UcpOp& send = job_.ucp[sent.op];

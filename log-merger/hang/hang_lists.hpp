@@ -16,17 +16,17 @@ class HangLists : public HangFindings {
  protected:
   Json rank_json(std::size_t i) const;
   Json cycles_json() const;
-  // Those at whom chains end; who left no log is named by the waits.
+  // The processes at the ends of chains; processes without a log are named by the waits.
   Json blocked_on_json() const;
-  // Members of a communicator that are in different operations at the same place of their order.
+  // Members of a communicator that are in different operations at the same position of their order.
   Json mismatched_json();
   Json nearest_json() const;
 
  private:
   Json wait_json(const OpenWait& wait) const;
-  // World rank and tag: of the call, else of the one message that it waits for.
+  // World rank and tag: of the call, else of the only message that it waits for.
   std::pair<Json, Json> message_of(const MpiCall& call, const Waiting& waiting) const;
-  // The wait of a process that the next one of a cycle is in.
+  // The wait of a process that leads to the next process of a cycle.
   const OpenWait* wait_for(ProcessIndex process, ProcessIndex next, const Sitter*& of) const;
   bool waiting_any(const Sitter& sitter) const;
   std::size_t waiting_processes() const;

@@ -15,8 +15,8 @@ namespace uctrace::merge {
 
 namespace {
 
-// So old a call has an operation, if it ever has: its thread may have lost its core before it asked
-// for it.
+// After this long a call has its operation, if it ever gets one: its thread may have lost its core
+// before posting it.
 constexpr std::int64_t kOperationAfterNs = 1'000'000'000;
 
 bool is_message(const std::string& base) {
@@ -24,7 +24,7 @@ bool is_message(const std::string& base) {
          base == "mrecv" || base == "sendrecv" || base == "sendrecv_replace";
 }
 
-// It only begins something, or is over without anybody else.
+// It only begins something, or completes without others.
 bool is_local(const MpiName& name) {
   return name.nonblocking || name.persistent || name.base == "start" || name.base == "startall" ||
          name.base == "bsend" || name.base == "abort" || name.base.starts_with("pready");
@@ -130,7 +130,7 @@ void NeedFinder::add_receive(UcpIndex index, Waiting& waiting) {
   wanted.tag = asked.tag;
   const std::string base = parse_mpi_name(function(receive.asked_by)).base;
   if (base != "recv" || asked.peer == log::MpiCall::kNone) {
-    // Of exchanges, collective operations and requests that were started the tag of UCP tells.
+    // For exchanges, collective operations and started requests the UCP tag tells.
     const MpiFlavour flavour = job_.logs[receive.process].flavour;
     const auto low = decode_tag(flavour, receive.tag & receive.tag_mask),
                high = decode_tag(flavour, receive.tag | ~receive.tag_mask);
@@ -187,14 +187,14 @@ void NeedFinder::add_send(UcpIndex index, Waiting& waiting) {
 void NeedFinder::add_operations(const std::vector<UcpIndex>& operations, Waiting& waiting) {
   for (const UcpIndex index : operations) {
     const UcpOp& op = job_.ucp[index];
-    // What was after the instant is not known.
+    // Events after the instant are not known.
     if (op.ended || op.start_ns > sitters_.instants.common_ns) continue;
     op.is(log::UcpFamily::tag_send) ? add_send(index, waiting) : add_receive(index, waiting);
   }
 }
 
-// A call, or one that made a request, of which no operation is known. (A message to itself is none
-// of UCP's in some libraries.)
+// A call, or a call that made a request, without a known operation. (In some libraries a message to
+// self does not use UCP.)
 void NeedFinder::add_message_call(CallIndex index, Waiting& waiting) {
   const MpiCall& made = call(index);
   const CallTraits traits = call_traits(function(index));
@@ -307,7 +307,7 @@ void NeedFinder::find_in_call(const Sitter& sitter, CallIndex index, Waiting& wa
   }
 }
 
-// Which threads there are that have not called MPI yet is not in the logs.
+// Threads that have not called MPI yet are not in the logs.
 std::string NeedFinder::other_threads(ProcessIndex process) const {
   switch (job_.logs[process].file.page().thread_level) {
     case log::ThreadLevel::multiple:

@@ -1,4 +1,4 @@
-// What a thread that sits in an MPI call waits for.
+// What a thread inside an MPI call waits for.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@
 
 namespace uctrace::merge {
 
-// One thing that has to happen.
+// One event that must happen.
 struct OpenWait {
   const char* kind = "";  // message, receiver, partitions, collective, lock, target, finalize
   std::string text;       // "a message from rank 1 with tag 25 on MPI_COMM_WORLD"
   RankGroupRef of;        // by whom, but for `but`
-  ProcessIndex but;       // who waits, where it is among them; else kNone
+  ProcessIndex but;       // the waiting process if it is one of them; else kNone
   bool any = false;       // one of them is enough; else all
   bool never = false;     // it cannot happen: they are in another operation
-  std::string unsure;     // why it need not be so, "" = it is
+  std::string unsure;     // why this is uncertain, "" = it is certain
   CallIndex asked_by;     // the call that asked for it
   std::optional<WantedMessage> message;
 
@@ -37,9 +37,9 @@ struct OpenWait {
 struct Waiting {
   std::vector<OpenWait> waits;
   bool any = false;        // one of the waits is enough
-  bool goes_on = false;    // nothing that is known holds it up, or what it waits for is on its way
+  bool goes_on = false;    // nothing known blocks it, or what it waits for is on its way
   std::string on_its_way;  // what that is
-  std::string unknown;     // why it is not known what it waits for
+  std::string unknown;     // why its wait is not known
 };
 
 class NeedFinder {
@@ -80,7 +80,7 @@ class NeedFinder {
   void add_requests(CallIndex index, Waiting& waiting);
   void add_request(CallIndex maker, CallIndex waits, Waiting& waiting);
   void add_operations(const std::vector<UcpIndex>& operations, Waiting& waiting);
-  // Those of a call that are for the request that `maker` made.
+  // The needs of a call for the request that `maker` made.
   std::vector<UcpIndex> operations_of(CallIndex asked_by, CallIndex maker);
   bool may_be_for_another(const std::vector<UcpIndex>& operations, CallIndex starter,
                           CallIndex maker) const;
@@ -106,7 +106,7 @@ class NeedFinder {
   RankGroupRef holders(const MpiCall& waiting, bool shares, std::string& unsure);
   void find_holders();
   void find_holders(ProcessIndex process);
-  // Why another thread of it may do what is waited for, "" = there is none.
+  // Why another thread of the process may satisfy the wait, "" = there is none.
   std::string other_threads(ProcessIndex process) const;
 
   const Job& job_;
@@ -124,7 +124,7 @@ class NeedFinder {
   // Calls of MPI_Win_complete that returned, by process and window.
   std::map<std::tuple<ProcessIndex, InstanceIndex, std::int32_t>, std::vector<CallIndex>>
       completes_;
-  std::map<CallIndex, RankGroup> told_;  // origins, by the MPI_Win_post of who waits for them
+  std::map<CallIndex, RankGroup> told_;  // origins, by the MPI_Win_post of the waiting process
   std::unordered_map<std::int64_t, std::size_t> partition_requests_,
       newest_uses_;  // by call; request
 };

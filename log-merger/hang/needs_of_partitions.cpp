@@ -1,5 +1,5 @@
-// What waits of partitioned messages wait for: a receive until all partitions are ready, a send
-// until its own are and the receive is started (docs/partitions.md).
+// Waits for partitioned messages: a receive needs all partitions ready; a send needs its own ready
+// and the receive started (docs/partitions.md).
 #include <fmt/format.h>
 
 #include "log-merger/hang/needs.hpp"
@@ -74,7 +74,7 @@ void NeedFinder::add_receive_of_partitions(const PartitionRequest& request,
   waiting.waits.push_back(std::move(wait));
 }
 
-// A library may keep a message until the receive is started, or have room for it.
+// A library may hold a message back until the receive is started, or buffer it.
 void NeedFinder::add_send_of_partitions(const PartitionRequest& request,
                                         const PartitionOperation& use, Waiting& waiting) {
   OpenWait wait;

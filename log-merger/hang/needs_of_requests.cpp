@@ -1,4 +1,4 @@
-// What calls wait for that are given requests.
+// Waits of calls that are given requests.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What calls of windows wait for, and the end of MPI.
+// Waits of window calls, and of the end of MPI.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void NeedFinder::add_finalize(CallIndex index, Waiting& waiting) {
   waiting.waits.push_back(std::move(wait));
 }
 
-// A process that finalized entered it, whether its call was recorded or not.
+// A process that finalized has entered MPI_Finalize, even if its call was not recorded.
 NeedFinder::NotFinalizing NeedFinder::not_in_finalize(Index of_world,
                                                       const std::string& finalize) const {
   NotFinalizing found;
@@ -52,7 +52,7 @@ NeedFinder::NotFinalizing NeedFinder::not_in_finalize(Index of_world,
 
 // --- locks ---------------------------------------------------------------------------------------
 
-// Locks that a process took and has not given back, by the order of its calls.
+// Locks that a process took and has not released, by the order of its calls.
 void NeedFinder::find_holders(ProcessIndex process) {
   struct Step {
     CallIndex call;
@@ -94,7 +94,7 @@ void NeedFinder::find_holders() {
   }
 }
 
-// Who has locked the target of a window and keeps others from it who want to share it, or not.
+// The processes whose lock on a window's target blocks another one, shared or exclusive.
 RankGroupRef NeedFinder::holders(const MpiCall& waiting, bool shares, std::string& unsure) {
   find_holders();
   auto group = std::make_shared<RankGroup>();
@@ -119,7 +119,7 @@ RankGroupRef NeedFinder::holders(const MpiCall& waiting, bool shares, std::strin
 
 // --- exposure epochs -----------------------------------------------------------------------------
 
-// Which MPI_Win_post began the epoch that an MPI_Win_wait ends; kNone for any other call.
+// The MPI_Win_post that began the epoch which an MPI_Win_wait ends; kNone for other calls.
 CallIndex NeedFinder::post_of(CallIndex win_wait) const {
   const MpiCall& wait = call(win_wait);
   const bool is_known = wait.on_window && wait.window != kNone && wait.comm != kNone;
@@ -166,8 +166,8 @@ void NeedFinder::find_completes() {
   }
 }
 
-// Whether the origin ended its access epoch after the post. One that may also be the end of an
-// earlier epoch, or of one for other targets, is no proof.
+// Whether the origin ended its access epoch after the post. An end that may belong to an earlier
+// epoch, or to other targets, is no proof.
 NeedFinder::Ended NeedFinder::has_ended(ProcessIndex origin, CallIndex post) {
   find_completes();
   const MpiCall& posted = call(post);
@@ -224,8 +224,8 @@ void NeedFinder::add_exposure(CallIndex index, Waiting& waiting) {
 
 // --- locks, and the targets of operations --------------------------------------------------------
 
-// Whether a lock is really held is sure where MPI_Win_lock itself waits, of a library in which none
-// returns from it without the lock.
+// It is certain that a lock is held only if MPI_Win_lock itself waits, in a library in which it
+// never returns without the lock.
 void NeedFinder::add_window(CallIndex index, Waiting& waiting) {
   const MpiCall& made = call(index);
   if (function(index) == "MPI_Win_wait") return add_exposure(index, waiting);

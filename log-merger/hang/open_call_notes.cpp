@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kNotes = 16;
 
-// Those who sit in one place.
+// The threads that sit in one place.
 struct SeatedRanks {
   RankGroup ranks;
   std::int64_t since_ns = INT64_MAX, longest_ns = 0;
@@ -57,7 +57,8 @@ class OpenCallNotes {
   }
 
  private:
-  // Threads that are in no call are told of where no other one is in any. One that polls is in one.
+  // Threads outside calls are reported only if no other thread is in a call. A polling thread
+  // counts as in a call.
   void add_rank(ProcessIndex process) {
     const auto [begin, end] = sitters_.of[process];
     const auto sits = [&](const Sitter& sitter) {

@@ -5,8 +5,8 @@
 
 namespace uctrace::merge {
 
-// A note for each place where processes that did not end well sit, in the words of `uctrace hang`.
-// When the rows of the run were made.
+// A note for each place where processes that did not end properly sit, in the words of `uctrace
+// hang`. Call it after the rows of the run were made.
 void note_open_calls(Job& job);
 
 }  // namespace uctrace::merge

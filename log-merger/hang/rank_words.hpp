@@ -9,7 +9,7 @@
 
 namespace uctrace::merge {
 
-// "rank 3", "ranks 0-2 and 7"; `any`: "any of ranks 0-2". Of a job with several worlds "rank 3 of
+// "rank 3", "ranks 0-2 and 7"; `any`: "any of ranks 0-2". In a job with several worlds "rank 3 of
 // world 1". At most eight runs of ranks are named.
 std::string rank_words(const Job& job, const RankGroup& group, bool any);
 std::string rank_words(const Job& job, ProcessIndex process);

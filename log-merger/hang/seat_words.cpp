@@ -69,7 +69,7 @@ std::int64_t SeatWords::since_ns(const Sitter& sitter) const {
 
 Seat SeatWords::seat(const Sitter& sitter) const {
   if (has_ended(sitter)) return ended(sitter);
-  // One that is not seen was last heard of there.
+  // For one that cannot be seen: its last known place.
   const std::string& exit = exit_of(job_, sitter.process);
   const bool over = !job_may_run_ || exit == "killed" || exit == "unseen";
   const std::string in = sitter.call == kNone ? "" : "in " + with_arguments(sitter.call);
@@ -87,7 +87,7 @@ Seat SeatWords::seat(const Sitter& sitter) const {
   return in.empty() ? in_no_call(sitter, is) : is;
 }
 
-// What it sat in when it ended is nothing that others can wait for.
+// Others cannot wait for a call that it was in when it ended.
 Seat SeatWords::ended(const Sitter& sitter) const {
   const std::string& exit = exit_of(job_, sitter.process);
   if (exit == "aborted") return {"called", "called", "MPI_Abort"};

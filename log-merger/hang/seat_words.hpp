@@ -1,5 +1,5 @@
-// Where a thread of an unfinished job sits, in words: those of `uctrace hang` and of the notes of a
-// run (open_call_notes.hpp).
+// Describes where a thread of an unfinished job sits, for `uctrace hang` and the notes of a run
+// (open_call_notes.hpp).
 #pragma once
 
 #include <compare>
@@ -12,21 +12,21 @@
 
 namespace uctrace::merge {
 
-// The same for all threads that sit in one place; since when they do is told beside it.
+// The same for all threads that sit in one place; the time since when is separate.
 struct Seat {
   std::string one = {}, several = {};  // "is" and "are"
   std::string where = {};  // "in MPI_Recv at main (app.c:12) on MPI_COMM_WORLD, peer 1, tag 5"
   std::string_view since = "since";  // what the time is: a literal
-  std::string more = {};             // behind the times, with what joins it
+  std::string more = {};             // after the times, with its conjunction
 
   auto operator<=>(const Seat&) const = default;
-  // Without the time where that is -1, and without the longest duration where that is 0.
+  // Without the time if that is -1, and without the longest duration if that is 0.
   std::string words(bool of_one, std::int64_t since_ns, std::int64_t longest_ns = 0) const;
 };
 
 class SeatWords {
  public:
-  // Both outlive it.
+  // Both must outlive it.
   SeatWords(const Job& job, const Sitters& sitters)
       : job_(job), sitters_(sitters), job_may_run_(may_run(state_of(job))) {}
 
@@ -38,9 +38,9 @@ class SeatWords {
 
   // "MPI_Recv at main (app.c:12)"
   std::string with_site(CallIndex call) const;
-  // It may be in a loop of MPI_Parrived, whose calls that find nothing have no records.
+  // It may be in a loop of MPI_Parrived, whose unsuccessful calls have no records.
   bool may_ask_for_partitions(const Sitter& sitter) const;
-  // Nothing newer than its log is known of it, or it was over before the others were.
+  // Nothing newer than its log is known about it, or it ended before the others.
   bool has_ended(const Sitter& sitter) const;
 
  private:

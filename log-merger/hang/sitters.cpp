@@ -12,14 +12,15 @@ namespace uctrace::merge {
 
 namespace {
 
-// A process that was killed so long before the newest instant of those that live is gone for them:
-// a launcher that ends a job is faster, and helper threads that do not get a core are, too.
+// A process that died this long before the newest instant of the living ones was already gone for
+// them. The delays of a launcher that ends a job, and of helper threads without a core, are
+// shorter.
 constexpr std::int64_t kGoneBeforeNs = 5'000'000'000;
 
-// So long a log that lives says something new, even where cores are scarce.
+// Within this time a living log gets something new, even if cores are scarce.
 constexpr std::int64_t kSilentAfterNs = 2'000'000'000;
 
-// So many calls in a row that only test are called a loop, if the newest is no older than this.
+// So many test calls in a row count as a loop, if the newest is no older than this.
 constexpr std::uint64_t kLeastPolls = 10;
 constexpr std::int64_t kNewestPollNs = 1'000'000'000;
 
@@ -27,7 +28,7 @@ constexpr std::uint32_t kLaneInUse = 1;
 
 bool may_live(const std::string& exit) { return exit == "running" || exit == "unseen"; }
 
-// Of those that may live; where none does, of all.
+// Of the processes that may live; if there are none, of all.
 std::int64_t newest_instant(const Job& job) {
   std::int64_t of_living = -1, of_all = -1;
   for (const ProcessIndex process : job.logs.indexes()) {
@@ -39,7 +40,7 @@ std::int64_t newest_instant(const Job& job) {
   return of_living >= 0 ? of_living : of_all;
 }
 
-// Who called MPI_Abort sat in it, and acted, until the job was over.
+// A process that called MPI_Abort was in it, and acted, until the job was over.
 void find_gone_and_silent(const Job& job, Sitters& found) {
   const std::int64_t newest = newest_instant(job);
   const bool runs = may_run(state_of(job));
@@ -54,7 +55,7 @@ void find_gone_and_silent(const Job& job, Sitters& found) {
   }
 }
 
-// Clocks of several hosts are off against each other.
+// Clocks of several hosts differ.
 HangInstants instants_of(const Job& job, const Sitters& found) {
   HangInstants instants;
   bool any = false;
@@ -69,7 +70,7 @@ HangInstants instants_of(const Job& job, const Sitters& found) {
   return instants;
 }
 
-// Calls of one function of testing, or several, without another in between, up to the newest.
+// Calls of one or more test functions, without other calls between, up to the newest.
 void find_polls(const Job& job, const std::vector<CallIndex>& calls, Sitter& sitter) {
   const auto function = [&](CallIndex call) -> const std::string& {
     return job.run.texts[job.calls[call].function];
@@ -94,7 +95,7 @@ Sitter sitter_of(const Job& job, ProcessIndex process, std::size_t lane) {
   for (auto call = calls.rbegin(); call != calls.rend() && sitter.last == kNone; ++call) {
     (job.calls[*call].open ? sitter.call : sitter.last) = *call;
   }
-  // A thread in no call may have called much that was not recorded.
+  // A thread outside calls may have made many calls that were not recorded.
   const bool all_recorded = job.logs[process].recorded.whole();
   if (sitter.call == kNone && !all_recorded) sitter.last = kNone;
   sitter.since_ns = sitter.call != kNone   ? job.calls[sitter.call].start_ns
@@ -173,7 +174,7 @@ Sitters find_sitters(const Job& job) {
     found.of[process] = {before, before};
     if (!is_rank(job, process)) continue;
     const ProcessLog& log = job.logs[process];
-    Sitter newest_ended;  // of its threads that are no more
+    Sitter newest_ended;  // of its threads that have ended
     newest_ended.process = process;
     for (std::size_t lane = 0; lane < log.calls_of_lane.size(); ++lane) {
       if (log.calls_of_lane[lane].empty()) continue;

@@ -23,8 +23,8 @@ UnmatchedSends::UnmatchedSends(const Job& job, const CommMembers& members)
   make_lists();
 }
 
-// As UCP matches: the first send that fits the receive, in the order of their posting; sends of
-// several processes in that of their times.
+// Matches as UCP does: the first send that fits the receive, in posting order; sends of several
+// processes in the order of their times.
 void UnmatchedSends::pair_with_open_receives() {
   if (sent_.empty()) return;
   std::unordered_map<ProcessIndex, std::vector<UcpIndex>> sends_to, receives_at;
@@ -50,7 +50,7 @@ void UnmatchedSends::pair_with_open_receives() {
 
 namespace {
 
-// The sends that a mask of a tag takes for the same, in their order.
+// The sends whose tags are equal under a mask, in order.
 class SendsByTag {
  public:
   SendsByTag(const Job& job, const std::vector<UcpIndex>& sends, std::uint64_t mask) : mask_(mask) {
@@ -79,7 +79,7 @@ class SendsByTag {
 
 void UnmatchedSends::pair(const std::vector<UcpIndex>& sends,
                           const std::vector<UcpIndex>& receives) {
-  std::map<std::uint64_t, SendsByTag> by_mask;  // of which a program uses a few
+  std::map<std::uint64_t, SendsByTag> by_mask;  // a program uses only a few
   for (const UcpIndex receive : receives) {
     const UcpOp& wanted = job_.ucp[receive];
     const std::uint64_t mask = wanted.tag_mask;
@@ -162,8 +162,8 @@ UcpIndex UnmatchedSends::newest_with(const Newest& list, const WantedMessage& wa
   return kNone;
 }
 
-// What is mistaken most easily comes first. Each respect has a list that is short, or in which one
-// is soon found.
+// The most likely mistake comes first. For each property the list is short, or a match is found
+// soon.
 std::optional<NearestSend> UnmatchedSends::nearest(const WantedMessage& wanted) const {
   const InstanceIndex comm = members_.instance(wanted.at, wanted.comm);
   const Newest& to = list_of(to_, wanted.at);

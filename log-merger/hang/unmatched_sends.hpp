@@ -1,5 +1,5 @@
-// Messages that were sent and that no receive took: on their way to a receive that is open, or
-// waiting for one that nobody posts.
+// Messages that no receive took: on their way to an open receive, or waiting for one that nobody
+// posts.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct WantedMessage {
   std::int64_t since_ns = -1;
 };
 
-// In what a send is not what is wanted.
+// How a send differs from the wanted message.
 struct Difference {
   bool source = false, destination = false, tag = false, comm = false;
 };
@@ -36,39 +36,40 @@ struct NearestSend {
   Difference differs;
 };
 
-// A message of a call, by what the call says of it.
+// A message of a call, described by the call's arguments.
 struct SentMessage {
   UcpIndex op;
   ProcessIndex from, to;
   InstanceIndex comm;
   std::int32_t tag = 0;
-  bool by_program = false;  // else a part of a collective operation: its tag is the library's
+  bool by_program = false;  // else part of a collective operation: the tag is the library's
 };
 
 class UnmatchedSends {
  public:
   UnmatchedSends(const Job& job, const CommMembers& members);
 
-  // Whether an unmatched send is for the open receive, each send for the first that it fits, in the
-  // order in which they were posted.
+  // Whether an unmatched send is for the open receive: each send is for the first receive that it
+  // fits, in posting order.
   bool is_on_its_way(UcpIndex receive) const { return receive_of_.contains(receive); }
-  // Whether one is there that a probe would find.
+  // Whether there is one that a probe would find.
   bool would_find(const WantedMessage& wanted) const;
   // The open receive that a send is for, kNone: there is none.
   UcpIndex receive_for(UcpIndex send) const;
-  // The one without a receive that differs least from what is wanted: in its tag, its communicator,
-  // its destination or its source, in this order, and in no other respect; of several the newest.
+  // The send without a receive that is most similar to the wanted message: it differs only in its
+  // tag, its communicator, its destination or its source, in this order of preference; the newest
+  // of several.
   std::optional<NearestSend> nearest(const WantedMessage& wanted) const;
   const SentMessage* message_of(UcpIndex send) const;
 
  private:
-  // Places in sent_, those that were sent last first.
+  // Places in sent_, newest first.
   using Newest = std::vector<std::size_t>;
 
   void pair_with_open_receives();
   void pair(const std::vector<UcpIndex>& sends, const std::vector<UcpIndex>& receives);
   void make_lists();
-  // The newest of a list that differs in one respect only, this one.
+  // The newest of a list that differs only in this respect.
   UcpIndex newest_with(const Newest& list, const WantedMessage& wanted,
                        bool Difference::*respect) const;
 
@@ -78,7 +79,7 @@ class UnmatchedSends {
   std::unordered_map<UcpIndex, std::size_t> place_of_;  // into sent_
   std::unordered_map<UcpIndex, UcpIndex> receive_of_,
       send_for_;  // receive -> send, send -> receive
-  // Of programs' messages.
+  // For messages of the program.
   std::unordered_map<ProcessIndex, Newest> to_, from_;
   std::map<std::pair<InstanceIndex, std::int32_t>, Newest> by_tag_;  // and communicator
   std::map<InstanceIndex, Newest> by_comm_;

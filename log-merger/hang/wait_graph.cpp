@@ -14,14 +14,14 @@ using Kind = Waiter::Kind;
 using Lists = std::vector<std::vector<WaitNode>>;
 constexpr std::uint32_t kUnseen = std::numeric_limits<std::uint32_t>::max();
 
-// From how many nodes of a component the shortest cycle is looked for: more would take the square
-// of its size.
+// From how many nodes of a component to search for the shortest cycle: all of them would take
+// quadratic time.
 constexpr std::size_t kMostStarts = 256;
 
 bool waits(const Waiter& node) { return node.state == State::waits && !node.needs.empty(); }
 
-// Which nodes may act: those that do, and then all whose needs these meet. Each need is looked at
-// once for each of its nodes that come to act.
+// Which nodes may act: those that do, and then all whose needs these meet. Each need is visited
+// once for each of its nodes that becomes active.
 std::vector<bool> find_acting(const WaitGraph& graph) {
   const std::size_t count = graph.nodes.size();
   struct NeedOf {
@@ -64,8 +64,8 @@ std::vector<bool> find_acting(const WaitGraph& graph) {
   return acts;
 }
 
-// Parts and groups from which no way leads to a node that stands for itself: all of theirs are
-// gone. A part needs others of its kind, or groups, so that some rounds find them all.
+// Removes parts and groups without a path to a node that stands for itself: all of theirs are gone.
+// Parts may need other parts or groups, so this takes some rounds.
 void leave_out_dead_ends(const WaitGraph& graph, Lists& edges) {
   for (bool found = true; found;) {
     found = false;
@@ -80,7 +80,7 @@ void leave_out_dead_ends(const WaitGraph& graph, Lists& edges) {
   }
 }
 
-// From each stuck node to the stuck ones of needs that none meets.
+// Edges from each stuck node to the stuck nodes of its unmet needs.
 Lists edges_among_stuck(const WaitGraph& graph, const std::vector<bool>& stuck,
                         const std::vector<bool>& acts) {
   Lists edges(graph.nodes.size());
@@ -141,7 +141,7 @@ class Components {
     }
   }
 
-  // Those in which there is a cycle and which lead to no other one.
+  // The components with a cycle that lead to no other one.
   std::vector<std::vector<WaitNode>> last_with_cycle() const {
     std::vector<std::vector<WaitNode>> found;
     for (const std::vector<WaitNode>& component : all_) {
@@ -182,7 +182,8 @@ class CycleSearch {
   CycleSearch(const WaitGraph& graph, const Lists& edges)
       : graph_(graph), edges_(edges), seen_(edges.size()), from_(edges.size()) {}
 
-  // Of a component; empty: a node is in it for a group only to which it belongs itself.
+  // The shortest cycle of a component; empty: a node is in it only through a group to which it
+  // belongs itself.
   std::vector<WaitNode> shortest(const std::vector<WaitNode>& component) {
     std::vector<WaitNode> shortest;
     std::size_t bound = component.size() + 1, starts = 0;
@@ -200,7 +201,7 @@ class CycleSearch {
   }
 
  private:
-  // The one through `start` that is shorter than `bound` nodes; empty: there is none.
+  // A cycle through `start` shorter than `bound` nodes; empty: there is none.
   std::vector<WaitNode> through(WaitNode start, std::size_t bound) {
     start_ = start;
     ++stamp_;
@@ -216,7 +217,7 @@ class CycleSearch {
     return {};
   }
 
-  // Goes from `at`, which is `node` or stands for others that it needs, to the next ones.
+  // Continues from `at`, which is `node` or a part or group that it needs.
   bool comes_back(WaitNode node, WaitNode at, bool by_group) {
     for (const WaitNode other : edges_[at]) {
       const Kind kind = graph_.nodes[other].kind;
@@ -224,7 +225,7 @@ class CycleSearch {
         if (comes_back(node, other, by_group)) return true;
       } else if (kind == Kind::group) {
         if (seen_[other] == stamp_) {
-          // It led nowhere but back to the start, for whom it does not stand.
+          // It leads only back to the start, for which it does not stand.
           if (node != start_ && leads_to_start(other)) return true;
         } else {
           seen_[other] = stamp_;
@@ -282,7 +283,7 @@ Deadlock find_deadlock(const WaitGraph& graph) {
 
 namespace {
 
-// Who waits for whom, backwards.
+// The waits, backwards.
 class Backward {
  public:
   explicit Backward(const WaitGraph& graph)
@@ -295,10 +296,10 @@ class Backward {
     }
   }
 
-  // Who has a need that a node could meet.
+  // The nodes with a need that a node could meet.
   const std::vector<WaitNode>& directly(WaitNode node) const { return for_[node]; }
 
-  // All from whom a way leads to one of these, these among them.
+  // All nodes with a path to one of these, including these.
   std::vector<WaitNode> through(const std::vector<WaitNode>& direct) {
     ++stamp_;
     std::vector<WaitNode> open, found;
@@ -329,7 +330,7 @@ class Backward {
 
 std::vector<ChainEnd> chain_ends(const WaitGraph& graph, std::size_t most) {
   Backward waiting(graph);
-  // Those whom the same ones wait for have all else in common, too.
+  // Nodes with the same waiting nodes agree in everything else, too.
   std::map<std::vector<WaitNode>, std::vector<WaitNode>> ends_of;
   for (WaitNode end = 0; end < graph.nodes.size(); ++end) {
     const Waiter& node = graph.nodes[end];

@@ -1,4 +1,4 @@
-// Which MPI call a thread was in, asked many times. Private to log-merger/.
+// Finds the MPI call that a thread was in, for many queries. Private to log-merger/.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace uctrace::merge {
 
-// Finds what call_around() does. Operations of a lane are mostly asked for in the order of time, so
-// that the answer is where the last one was, or next to it.
+// The same as call_around(). Queries for a lane are mostly in the order of time, so the answer is
+// at or next to the last one.
 class CallFinder {
  public:
   explicit CallFinder(const Job& job) : job_(job) {}
@@ -49,7 +49,7 @@ class CallFinder {
 
   const Job& job_;
   ProcessIndex process_;
-  std::vector<std::size_t> places_;  // by lane: the first call that began later than what was asked
+  std::vector<std::size_t> places_;  // by lane: the first call that began after the last query
 };
 
 }  // namespace uctrace::merge

@@ -1,4 +1,4 @@
-// The requests of a call, and what of its time is theirs (log-merger/mpi/requests.hpp finds it).
+// The requests of a call, and their part of its time (log-merger/mpi/requests.hpp finds it).
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,21 @@
 
 namespace uctrace::merge {
 
-// The requests that a call was given, where there may be several.
+// The requests passed to a call that takes several.
 struct CallRequests {
   std::vector<std::uint64_t> handles;
   std::vector<std::uint32_t> ended;  // positions among them
-  bool ended_known = false;          // else all, of a call that waits for all
+  bool ended_known = false;          // else all ended, in a call that waits for all
 };
 
-// What a call says about partitions of its request. Of MPI_Parrived `first` alone counts.
+// The partitions that a call names. For MPI_Parrived only `first` counts.
 struct CallPartitions {
-  std::int64_t first = 0, last = -1;  // a range, of those that name one
-  std::vector<std::uint32_t> list;    // of MPI_Pready_list; of an init how many there are
+  std::int64_t first = 0, last = -1;  // for calls with a range
+  std::vector<std::uint32_t> list;    // of MPI_Pready_list; for an init call, the number of
+                                      // partitions
 };
 
-// What a call that asked was told.
+// The answer to a call that tests.
 enum class Answer : std::uint8_t { unknown, no, yes };
 
 // Part of the time of a call.

@@ -1,4 +1,4 @@
-// A communicator as one process has it, and as all its processes do
+// A communicator in one process, and the joined view of all its processes
 // (log-merger/mpi/communicators.hpp joins them).
 #pragma once
 
@@ -11,29 +11,31 @@
 
 namespace uctrace::merge {
 
-// What every process has without making it. The parent is an intercommunicator of a spawned world.
+// Communicators that every process has from the start. The parent is an intercommunicator of a
+// spawned world.
 enum class Predefined : std::uint8_t { none, world, self, parent };
 
 // A communicator as one process has it.
 struct Comm {
   std::uint64_t handle = 0, tick = 0, parent = 0;
-  std::uint64_t freed_tick = UINT64_MAX;  // its handle and context may be used again afterwards
+  std::uint64_t freed_tick = UINT64_MAX;  // its handle and context may be reused afterwards
   std::uint32_t rank = 0, size = 0, remote_size = 0, ordinal = 0;
   std::int32_t leader = -1, remote_leader = -1;  // world rank of rank 0, -1 = of another world
-  std::uint64_t group_hash = 0;                  // of the members, where only they call
+  std::uint64_t group_hash = 0;                  // of the members, if only they call the
+                                                 // constructor
   std::uint32_t function_number = 0;             // of the log
   TextId function = kNoText;
   Predefined predefined = Predefined::none;
   bool inter = false;
   bool has_members = false, truncated = false;
   std::vector<log::RankRun> members;  // world ranks of the process's own group
-  TextId name = kNoText;              // the program's, else that of the instance
+  TextId name = kNoText;              // set by the program, else that of the instance
   // results
   InstanceIndex instance;
   std::uint8_t side = 0;
 };
 
-// A group of processes that are in it: all, or one side of an intercommunicator.
+// A group of its processes: all, or one side of an intercommunicator.
 struct CommSide {
   Index world = kNone;
   std::int32_t leader = -1;     // world rank of its rank 0, -1 = not known
@@ -48,7 +50,7 @@ struct CommInstance {
   char letter = '?';
   bool inter = false;
   InstanceIndex parent;
-  TextId function = kNoText;   // that made it, kNoText for the predefined ones
+  TextId function = kNoText;   // the function that made it, kNoText for predefined ones
   TextId name = kNoText;       // W0.0, s0.1
   TextId user_name = kNoText;  // of the program or MPI
   CommSide sides[2];           // the second one of an intercommunicator

@@ -46,7 +46,8 @@ const KnownMemory* Devices::find(log::MemoryId id) const {
   return found != memory_.end() && found->id == id ? &*found : nullptr;
 }
 
-// Of what begins at one place, from the last that was met in time to where all was over before.
+// Among memory with one beginning: from the last one seen in time back to where everything had
+// ended before.
 void Devices::add_claims(const AtAddress& place, std::uint64_t address, std::int64_t begin_ns,
                          std::int64_t end_ns, std::vector<const KnownMemory*>& found) const {
   const auto first = in_time_.begin() + static_cast<std::ptrdiff_t>(place.first);
@@ -63,7 +64,7 @@ const Devices::AtAddress* Devices::last_reaching(std::size_t count, std::uint64_
   while (count-- > 0) {
     const AtAddress& place = addresses_[count];
     if (place.reach > address) return &place;
-    // What is between reaches no further than this one.
+    // Those between reach no further than this one.
     if (place.before == count) break;
     count = place.before + 1;
   }

@@ -1,4 +1,4 @@
-// What is odd about the logs of a job and their clocks: found while loading, said as notes for
+// Anomalies in the logs of a job and their clocks: found while loading, reported as notes for
 // people and under `folder` and `clock` in info's JSON. Private to log-merger/.
 #pragma once
 
@@ -11,55 +11,53 @@
 
 namespace uctrace::merge {
 
-// A further log of a process that has one. `same`: byte for byte.
+// A second log of a process. `same`: byte for byte.
 struct SecondLog {
   std::string log, of;
   bool same = false;
 };
 
-// What a process counted, against what its whole log holds of it.
+// A process's count that contradicts its complete log.
 struct Contradiction {
   std::string log, what;
   std::uint64_t counted = 0, recorded = 0;
 };
 
-// A clock of a log that goes back: anchors against each other, MPI calls that begin before the one
-// before them in their thread ended, and events that are over before an earlier one of their thread
-// began.
+// A log's clock that goes backward: between anchors; MPI calls that begin before the previous call
+// of their thread ended; events that end before an earlier event of their thread began.
 struct BackwardClock {
   std::string log;
   std::uint64_t anchors = 0, calls = 0, events = 0;
 };
 
-// Records of a log that no process writes so.
+// Records that no process writes like this.
 struct ImpossibleRecords {
   std::string log, what;
   std::uint64_t records = 0;
 };
 
-// The wall clock of a host against its monotonic clock: how much it jumped while the job ran.
+// How much a host's wall clock jumped against its monotonic clock while the job ran.
 struct WallClockStep {
   std::string host;
   std::int64_t step_ns = 0;
 };
 
-// Two processes of one host that do not have the same clock, as in containers with clocks of their
-// own.
+// Two processes of one host with different clocks, as in containers with their own clocks.
 struct ClockDisagreement {
   std::string log, with;
   std::int64_t by_ns = 0;
 };
 
-// Messages that were received before they were sent, by more than the clocks may be off, between
-// two hosts (or within one).
+// Messages received before they were sent, by more than the clock error, between two hosts (or
+// within one).
 struct ViolationsOfPair {
   std::string src_host, dst_host;
-  bool measured = false;  // how far they may be off is known
+  bool measured = false;  // the clock error is known
   std::uint64_t messages = 0;
   std::int64_t worst_ns = 0;
 };
 
-// Of a host with GPUs: whether the distances of its devices are known.
+// For a host with GPUs: whether the distances of its devices are known.
 struct HostTopology {
   std::string host;
   std::string why;  // not; empty = they are
@@ -68,7 +66,7 @@ struct HostTopology {
 struct Findings {
   std::vector<JobInFolder> jobs;
   std::vector<LeftOut> left_out;
-  // Logs that could not be read, for a reason that may pass.
+  // Logs that could not be read, for a temporary reason.
   std::uint64_t unreadable() const {
     return static_cast<std::uint64_t>(std::count_if(
         left_out.begin(), left_out.end(),
@@ -84,9 +82,9 @@ struct Findings {
   std::vector<ViolationsOfPair> violations;
   std::vector<HostTopology> topologies;
   std::uint64_t early_within_error =
-      0;  // messages that were, by no more than the clocks may be off
+      0;  // such messages within the clock error
   std::uint64_t doubtful_by_loss =
-      0;  // messages whose partner is not certain since records are lost
+      0;  // messages whose partner is uncertain because records are lost
 };
 
 }  // namespace uctrace::merge

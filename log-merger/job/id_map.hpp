@@ -1,5 +1,5 @@
-// Rows by the ids that a log gives its records. A table in one piece: nearly every event of a run
-// has an entry. Private to log-merger/.
+// Rows by the ids of a log's records. A single table: nearly every event of a run has an entry.
+// Private to log-merger/.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace uctrace::merge {
 
-// Is asked as std::unordered_map<log::Id, Row> is. Row: an index.
+// Queried like std::unordered_map<log::Id, Row>. Row: an index.
 template <typename Row>
 class IdMap {
  public:
@@ -26,7 +26,7 @@ class IdMap {
     if (!has_room_for(count)) rebuild(std::bit_ceil(count / 3 * 4 + 64));
   }
 
-  // From now on `id` means this row, which is not kNone. Whether it is new.
+  // Maps `id` to this row, which must not be kNone. Returns whether `id` is new.
   bool set(log::Id id, Row row) {
     if (!has_room_for(used_ + 1)) rebuild(std::max<std::size_t>(2 * slots_.size(), 64));
     return put({id, row});
@@ -43,17 +43,17 @@ class IdMap {
   const Entry* end() const { return nullptr; }
 
  private:
-  // Threads count their ids: as many neighbours lie beside each other, as their operations do.
+  // Threads count their ids up: so many ids are kept adjacent, like the operations.
   static constexpr unsigned kNeighbourBits = 4;
 
-  // What a damaged log, or one that was made for it, has for ids may all belong into one place:
-  // what finds no slot near its own goes into a map that keeps an order.
+  // In a damaged or malicious log all ids may hash to one place: ids without a slot nearby go into
+  // an ordered map.
   static constexpr std::size_t kMostLooks = 1024, kNoSlot = SIZE_MAX;
 
-  // A quarter of the slots stays empty, so that a search soon ends.
+  // A quarter of the slots stays empty, so searches end soon.
   bool has_room_for(std::size_t count) const { return count <= slots_.size() / 4 * 3; }
 
-  // Where `id` is, or else would be added; kNoSlot: not here.
+  // The slot of `id`, or the one for adding it; kNoSlot: not here.
   std::size_t slot_of(log::Id id) const {
     const std::size_t mask = slots_.size() - 1;
     const std::uint64_t group = (id >> kNeighbourBits) * 0x9E3779B97F4A7C15u >> 32;

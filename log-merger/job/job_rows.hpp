@@ -1,5 +1,5 @@
-// The rows of a job, of which so many are made room for as its logs say they hold, to be filled
-// from several threads. Private to log-merger/.
+// The rows of a job: room is made for as many as its logs hold, and several threads fill them.
+// Private to log-merger/.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace uctrace::merge {
 
-// Leaves the rows that resize() adds as the memory is: who made room for them fills each of them,
-// and is the first to touch its memory.
+// Leaves rows added by resize() uninitialised: the caller fills each of them, and is the first to
+// touch the memory.
 template <typename Row>
 struct UnfilledRows : std::allocator<Row> {
   template <typename Other>

@@ -1,4 +1,4 @@
-// What of a log cannot be read.
+// The unreadable parts of a log.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace uctrace::merge {
 
-// Chunks, records and tails of lanes: events may have been in each of them.
+// Chunks, records and tails of lanes that may have contained events.
 inline std::uint64_t unreadable_parts(const ProcessLog& log) {
   const log::Damage& damage = log.file.damage();
   return damage.bad_chunks + damage.bad_records + damage.unreadable_tails + damage.missing_chunks;

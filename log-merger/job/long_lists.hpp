@@ -1,5 +1,5 @@
-// What notes say of lists that may be of any length: the first of them, and how many more there
-// are. A folder may hold ten thousand logs that are all alike. Private to log-merger/.
+// Shortens lists in notes: the first entries, and how many more there are. A folder may hold ten
+// thousand similar logs. Private to log-merger/.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ class NamedList {
   bool is_full() const { return count_ >= kNamedInNotes; }
   bool empty() const { return count_ == 0; }
   std::string text() const { return text_of(count_); }
-  // The same of `count` in all, of which only the first ones were added.
+  // The same for `count` in all, of which only the first ones were added.
   std::string text_of(std::uint64_t count) const {
     return count > kNamedInNotes ? names_ + fmt::format(" and {} more", count - kNamedInNotes)
                                  : names_;
@@ -41,7 +41,7 @@ class NamedList {
 // Notes of one kind, a line each.
 class NotesOfKind {
  public:
-  // `rest` is said of those that get no line, behind how many there are.
+  // `rest` describes those without a line, after their number.
   NotesOfKind(std::vector<std::string>& notes, std::string rest)
       : notes_(notes), rest_(std::move(rest)) {}
   NotesOfKind(const NotesOfKind&) = delete;
@@ -55,7 +55,7 @@ class NotesOfKind {
   void add(std::string note) {
     if (count_++ < kNamedInNotes) notes_.push_back(std::move(note));
   }
-  // What says several things of one log is one of them.
+  // Several lines about one log count as one.
   void add(std::vector<std::string> lines) {
     if (count_++ >= kNamedInNotes) return;
     for (std::string& line : lines) notes_.push_back(std::move(line));

@@ -1,5 +1,4 @@
-// The calls of a process that make memory known to others, and what is found out of each. Private
-// to log-merger/.
+// The registration calls of a process, and the results about each. Private to log-merger/.
 #pragma once
 
 #include <cstdint>
@@ -28,13 +27,13 @@ struct MemoryCall {
   UcpIndex serves;
   Link link = Link::unattributed;
   bool outermost = true;
-  bool repeats = false;    // its caller does the same, by way of it
+  bool repeats = false;    // its caller does the same, through this call
   bool first_use = false;  // of a registration
   std::uint64_t until_tick = UINT64_MAX;
 
   log::MemoryAction action() const { return log::action_of(function); }
   bool succeeded() const { return status == 0; }
-  // What a deregistration has to end.
+  // Whether a deregistration must end it.
   bool begins() const {
     return succeeded() && !repeats &&
            (action() == log::MemoryAction::registration ||
@@ -45,7 +44,7 @@ struct MemoryCall {
   }
 };
 
-// A memory domain, or a component, as its handle named it from `tick` on.
+// A memory domain, or a component, named by its handle from `tick` on.
 struct DomainName {
   std::uint64_t tick = 0;
   TextId name = kNoText;
@@ -55,7 +54,7 @@ struct MemoryCalls {
   std::vector<MemoryCall> calls;
   std::unordered_map<std::uint64_t, std::vector<DomainName>> domains;  // by handle
   std::vector<log::KernelAccess> kernel_accesses;
-  // Of the records.
+  // Counted from the records.
   std::uint64_t registered_bytes = 0;
   std::uint64_t ends = 0, matched_ends = 0;  // deregistrations, and those of a known registration
 };

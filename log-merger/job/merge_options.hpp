@@ -1,4 +1,4 @@
-// What a caller of the merger chooses.
+// Options of the merger.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace uctrace {
 
 struct MergeOptions {
   std::string job;          // job key, or its beginning; empty = the newest in the folder
-  std::size_t threads = 0;  // at most; 0 = as many as CPUs that may be used
+  std::size_t threads = 0;  // at most; 0 = one per usable CPU
   Progress* progress = nullptr;
   spill::MemoryChoice memory = {};
 };

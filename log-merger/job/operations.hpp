@@ -1,7 +1,8 @@
-// The operations, arrivals and MPI calls of a job, and what is found out of each. Private to
+// The operations, arrivals and MPI calls of a job, and the results about each. Private to
 // log-merger/.
 //
-// Times are nanoseconds on the job clock. Others are named by their index into the job's vectors.
+// Times are nanoseconds on the job clock. Other rows are named by their index into the job's
+// vectors.
 #pragma once
 
 #include <array>
@@ -25,25 +26,25 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-// A run has as many of these as events: their fields stand in an order without gaps.
+// A run has as many of these as events: the order of fields leaves no padding.
 struct UctOp {
   ProcessIndex process;
   InterfaceIndex interface;
   std::int32_t status = 0;
-  std::int32_t end_status = 0;  // of the completion, where there is one
+  std::int32_t end_status = 0;  // of the completion, if any
   std::uint32_t stack = 0;      // of the log, 0 = none
   std::uint16_t lane = 0;
   log::UctOp op = log::UctOp::none;
   log::Origin origin_kind = log::Origin::none;
   log::Route route = log::Route::none;
   std::uint8_t am_id = 0;
-  std::uint8_t protocol = 0;  // into ProcessLog::protocols, 0 = UCP did not tell
-  bool has_end = false;       // a completion tells it, or none came yet
+  std::uint8_t protocol = 0;  // into ProcessLog::protocols, 0 = not told by UCP
+  bool has_end = false;       // told by a completion, which may not have come yet
   bool one_tick = false;      // its end was not read from the clock: `end_ns` is its start
-  bool staging = false;       // it moves data within one process, for another operation
+  bool staging = false;       // moves data within one process for another operation
   log::TransferMemory memory{};
   log::Id id = 0, origin = 0;
-  log::Id parent_id = 0;  // of the operation, on another endpoint, that it was posted in; 0 = none
+  log::Id parent_id = 0;  // of the enclosing operation on another endpoint; 0 = none
   std::uint64_t start_tick = 0, endpoint = 0, bytes = 0, local = 0, remote = 0;
   std::int64_t start_ns = -1, end_ns = -1, complete_ns = -1;
   HeaderWords header;
@@ -52,8 +53,8 @@ struct UctOp {
   Range range;
   UcpIndex serves;
   EndpointIndex endpoint_row;
-  MemoryPlace from, to;   // of what it moved
-  std::uint16_t hop = 0;  // place along the way of its message
+  MemoryPlace from, to;   // of the moved data
+  std::uint16_t hop = 0;  // place along the path of its message
   Link link = Link::unattributed;
   bool has_range = false;
 
@@ -70,7 +71,7 @@ struct UctOp {
     return (op >= log::UctOp::get_short && op <= log::UctOp::get_zcopy) ||
            op == log::UctOp::get_sgl_zcopy;
   }
-  // Of buffers, each with an address of its own at the other end.
+  // A list of buffers, each with its own remote address.
   bool is_list() const {
     return op == log::UctOp::put_sgl_zcopy || op == log::UctOp::get_sgl_zcopy;
   }
@@ -86,12 +87,12 @@ struct Arrival {
   HeaderWords header;
 };
 
-// Requests in pending queues: how many entered, and what became of them.
+// Requests in pending queues: how many entered, and their fates.
 struct PendingTotals {
   std::uint64_t added = 0, dispatched = 0, purged = 0, lost_sight = 0;
-  std::uint64_t queued = 0;    // still, on endpoints that exist
-  std::uint64_t vanished = 0;  // with an endpoint that was destroyed while they were in its queue
-  std::uint64_t outside = 0;   // left a queue that they entered outside of what was recorded
+  std::uint64_t queued = 0;    // still queued, on existing endpoints
+  std::uint64_t vanished = 0;  // lost with an endpoint that was destroyed while they were queued
+  std::uint64_t outside = 0;   // entered the queue outside the recorded windows
   std::uint64_t records() const { return added + dispatched + purged + lost_sight; }
 };
 
@@ -104,18 +105,19 @@ struct UcpOp {
   std::int32_t end_status = 0;
   TimeFrom start_from = TimeFrom::clock, end_from = TimeFrom::clock;
   bool ended = false;       // its end is known
-  bool completed = false;   // by a completion record, which tells what a receive received
+  bool completed = false;   // by a completion record, which tells what was received
   std::uint32_t stack = 0;  // of the log, 0 = none
   log::OperationMemory memory{};
   log::Id id = 0;
   std::uint64_t start_tick = 0, handle = 0, bytes = 0, buffer = 0;
-  std::uint64_t tag = 0, tag_mask = 0;  // of active messages the handler's id and 0
-  std::uint64_t posted_tick = 0;        // the place of a receive among the others
+  std::uint64_t tag = 0, tag_mask = 0;  // for active messages the handler's id and 0
+  std::uint64_t posted_tick = 0;        // orders receives
   std::uint64_t header_bytes = 0;       // active messages: the program's header, part of `bytes`
   std::uint64_t remote = 0, reply_buffer = 0;  // one-sided operations
-  std::uint64_t data = 0;  // am_receive_data: what the handler got; am_receive: what it was given
-  log::Id arrival = 0;     // in whose handler it was called, 0 = none
-  log::Id ended_in = 0;    // stream_receive: the arrival in whose handler it ended, 0 = in none
+  std::uint64_t data = 0;  // am_receive_data: the handler's data pointer; am_receive: the one
+                           // passed to it
+  log::Id arrival = 0;     // whose handler called it, 0 = none
+  log::Id ended_in = 0;    // stream_receive: the arrival whose handler ended it, 0 = none
   std::int64_t start_ns = -1, end_ns = -1, posted_ns = -1;
   std::uint64_t sender_tag = 0, received_bytes = 0;
   // results
@@ -123,24 +125,24 @@ struct UcpOp {
   std::uint64_t worker_uid = 0;
   std::uint64_t taken_bytes = 0;  // stream_send: by receives
   ProcessIndex peer_process;
-  // The matched operation. Of streams: the receive that took a send's last byte, the send of a
-  // receive's first one.
+  // The matched operation. For streams: the receive of a send's last byte, or the send of a
+  // receive's first byte.
   UcpIndex partner;
   UcpIndex first_taker;  // stream_send: the receive that took its first byte
-  UcpIndex data_of;      // am_receive_data: the handler's call that was told of the data
+  UcpIndex data_of;      // am_receive_data: the handler's call that announced the data
   MessageIndex message;
   CallIndex call;  // progressed in
   CallIndex asked_by;
   CommIndex comm;  // into ProcessLog::comms
   Match match = Match::unmatched;
   Link mpi_link = Link::unattributed;
-  bool stream_known = false;  // stream_receive: its endpoint's other end is in the logs
+  bool stream_known = false;  // stream_receive: the other end of its endpoint is in the logs
   bool tool = false;          // traffic of uctrace itself: no message of the program
 
   log::UcpFamily family() const { return log::family_of(function); }
   bool is(log::UcpFamily wanted) const { return family() == wanted; }
-  // Two-sided: a send and a receive make a message, or for a stream, as many receives as took some
-  // of its bytes.
+  // Two-sided: a message is a send and a receive; for a stream, a send and all receives that took
+  // some of its bytes.
   bool is_send() const {
     return is(log::UcpFamily::tag_send) || is(log::UcpFamily::am_send) ||
            is(log::UcpFamily::stream_send);
@@ -150,16 +152,16 @@ struct UcpOp {
            is(log::UcpFamily::stream_receive);
   }
   bool is_stream() const { return family() >= log::UcpFamily::stream_send; }
-  // One-sided: it is a message by itself.
+  // One-sided: the operation alone is a message.
   bool is_one_sided() const {
     return family() >= log::UcpFamily::put && family() <= log::UcpFamily::atomic;
   }
   bool starts_message() const { return is_send() || is_one_sided(); }
-  // Data of the program lies in it.
+  // It has a buffer with the program's data.
   bool has_buffer() const {
     return starts_message() || is_receive() || is(log::UcpFamily::am_receive_data);
   }
-  // Else its handle is a worker.
+  // Otherwise its handle is a worker.
   bool has_endpoint() const {
     return starts_message() || is_stream() ||
            (function >= log::UcpFunction::ep_flush && function <= log::UcpFunction::ep_flush_nbx) ||
@@ -168,10 +170,10 @@ struct UcpOp {
   bool accepted() const { return status >= 0; }
   bool failed() const { return ended && end_status < 0; }
   bool implicit() const { return (flags & log::UcpOperation::kImplicit) != 0; }
-  bool received() const;  // a receive that took a message, and which one is known
-  // When it did, -1 = not known. A handler is called with its message.
+  bool received() const;  // a receive that took a known message
+  // When it took the message, -1 = not known. A handler is called with its message.
   std::int64_t taken_ns() const { return is(log::UcpFamily::am_receive) ? start_ns : end_ns; }
-  // A receive that may have taken a message, but of which no log says what it took.
+  // A receive that may have taken a message, but no log says which.
   bool took_unknown() const {
     return is(log::UcpFamily::tag_receive) && accepted() && !completed && end_status >= 0;
   }
@@ -183,17 +185,17 @@ struct MpiCall {
   TextId function = kNoText;
   std::int32_t status = 0;
   bool on_window = false;
-  bool locks_alone = false;         // it asks for an exclusive lock
-  Answer answer = Answer::unknown;  // of one that tests a request, or a partition of it
-  bool open = false;  // it had not returned when its log ended: `end_tick` is beyond all
+  bool locks_alone = false;         // requests an exclusive lock
+  Answer answer = Answer::unknown;  // of a call that tests a request or a partition of it
+  bool open = false;  // it had not returned when its log ended: `end_tick` is after everything
   std::uint64_t start_tick = 0, end_tick = 0;
   std::int32_t peer = 0, tag = 0, recv_peer = 0, recv_tag = 0;
   std::uint64_t bytes = 0, recv_bytes = 0;
   DatatypeIndex datatype, recv_datatype;
-  std::uint64_t request = 0;  // that it made, started, ended or asked about; 0 = none or several
+  std::uint64_t request = 0;  // made, started, ended or tested; 0 = none or several
   std::int64_t start_ns = -1, end_ns = -1;
-  CommIndex comm;           // on a window or a file: that it was made from
-  WindowIndex window;       // or file, that it is on
+  CommIndex comm;           // for a window or a file: the one it was made from
+  WindowIndex window;       // or file
   std::uint32_t stack = 0;  // of the log, 0 = none
 };
 

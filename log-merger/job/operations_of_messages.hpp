@@ -13,7 +13,7 @@ namespace uctrace::merge {
 class OperationsOfMessages {
  public:
   OperationsOfMessages() = default;
-  // `message_of` names the message of each operation, kNone: of none.
+  // `message_of` names the message of each operation; kNone: none.
   OperationsOfMessages(std::size_t messages, const ByIndex<UctOp, MessageIndex>& message_of)
       : first_(messages + 1) {
     for (const MessageIndex message : message_of) {
@@ -34,7 +34,7 @@ class OperationsOfMessages {
   }
 
  private:
-  std::vector<std::size_t> first_;  // of each message, and the end of the last
+  std::vector<std::size_t> first_;  // of each message, plus the end of the last
   std::vector<UctIndex> operations_;
 };
 

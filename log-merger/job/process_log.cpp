@@ -1,4 +1,4 @@
-// What is asked of a loaded log and of its operations.
+// Queries on a loaded log and its operations.
 #include <algorithm>
 
 #include "log-merger/job/job.hpp"

@@ -22,7 +22,7 @@ log::LaneCounters counters_of(const CounterWords& words) {
   return counters;
 }
 
-// Counters only grow; in a damaged log they may not.
+// Counters only grow, except in a damaged log.
 log::LaneCounters difference(const log::LaneCounters& later, const log::LaneCounters& earlier) {
   CounterWords words = words_of(later);
   const CounterWords less = words_of(earlier);
@@ -74,12 +74,12 @@ void RecordedLoader::take(std::uint16_t lane, const log::RecordingSwitchView& vi
   Asked& asked =
       asked_.try_emplace(view.number(), Asked{view.on(), view.r.asked_tick, view.cause()})
           .first->second;
-  // A lane that was late may have read when the next one was asked for.
+  // A late lane may have read the request time of the next switch.
   asked.tick = std::min(asked.tick, view.r.asked_tick);
 }
 
-// A lane that followed no switch for lack of events has no event missing, however long it was off:
-// what is missing between two switches, it counted.
+// A lane without events followed no switch. It has no missing events, however long recording was
+// off: missing events are counted between two switches.
 void RecordedLoader::add_lane(std::uint16_t lane, const log::LaneInfo& info,
                               Recorded& recorded) const {
   log::LaneCounters counted = info.counters;
@@ -87,7 +87,7 @@ void RecordedLoader::add_lane(std::uint16_t lane, const log::LaneInfo& info,
   static const Switch kBegun{false, 0, {}};  // of a lane that follows switches, before its first
   const auto add_gap = [&](const Switch& off, std::uint64_t end, const log::LaneCounters& at_end) {
     log::LaneCounters missed = difference(at_end, off.counters);
-    // What is counted where a record is published: the event at hand belongs to the window.
+    // Counted when a record is published: the current event belongs to the window.
     missed.recorded_events = missed.memory_words = 0;
     if (sum_of(missed.outside_window) != 0) {
       recorded.lane_gaps.push_back({{off.tick, std::max(off.tick, end)}, lane, false, missed});

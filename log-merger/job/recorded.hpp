@@ -1,9 +1,8 @@
-// In which parts of the run the events of a process are in its log: all of it, or windows that the
-// user opened and closed, and what a log of bounded size still holds (docs/windows.md). Private to
-// log-merger/.
+// The parts of a run whose events are in the log of a process: all of it, or the user's windows,
+// and what a log of bounded size still holds (docs/windows.md). Private to log-merger/.
 //
-// A gap of a lane is a stretch of which events are missing, as its RecordingSwitches and counters
-// tell it: events that ended in (begin, end]. Between gaps the record of the lane is whole.
+// A gap of a lane is a stretch with missing events, known from its RecordingSwitches and counters:
+// events that ended in (begin, end]. Between gaps the lane's record is complete.
 #pragma once
 
 #include <array>
@@ -24,10 +23,10 @@ struct LaneGap {
   Gap span;
   std::uint16_t lane = 0;
   bool overwritten = false;
-  log::LaneCounters counted{};  // meanwhile; not known of what was overwritten
+  log::LaneCounters counted{};  // during the gap; not known for overwritten events
 };
 
-// As the user's conditions switched the process.
+// One window, as switched by the user's conditions.
 struct RecordingWindow {
   std::uint64_t begin_tick = 0, end_tick = UINT64_MAX;
   log::SwitchCause opened_by = log::SwitchCause::start;
@@ -36,19 +35,19 @@ struct RecordingWindow {
 
 struct Recorded {
   bool on_demand = false;
-  std::vector<RecordingWindow> windows;        // where on_demand
+  std::vector<RecordingWindow> windows;        // if on_demand
   std::vector<LaneGap> lane_gaps;              // by lane, then time
   std::vector<Gap> gaps;                       // of any lane, joined, by time
   std::uint64_t outside = 0, overwritten = 0;  // events
   std::array<std::uint64_t, log::kDropKinds> missing_by_kind{};
-  // All lanes' counters but for what they counted in gaps: to be compared with the records. Useless
-  // where something was overwritten.
+  // All lanes' counters without gaps, for comparison with the records. Useless if something was
+  // overwritten.
   log::LaneCounters counted{};
 
   bool whole() const { return gaps.empty(); }
 };
 
-// Collects what a log tells, in its order.
+// Collects these from a log, in its order.
 class RecordedLoader {
  public:
   void take(std::uint16_t lane, const log::RecordingSwitchView& view);

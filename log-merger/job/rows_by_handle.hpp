@@ -1,5 +1,4 @@
-// Rows of things that a program names by a handle, which may be given again when one is gone.
-// Private to log-merger/.
+// Rows of objects that a program names by a handle, which may be reused. Private to log-merger/.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +16,7 @@ void sort_by_handle(std::vector<Row>& rows) {
   });
 }
 
-// Newest row of `rows` (sorted by handle, then tick) with this handle, not later than `tick`.
+// Newest row of `rows` (sorted by handle, then tick) with this handle, no later than `tick`.
 template <typename Row>
 IndexOf<Row> row_at(const Rows<Row>& rows, std::uint64_t handle, std::uint64_t tick) {
   IndexOf<Row> found;

@@ -32,8 +32,7 @@ CounterTotal difference(const CounterTotal& now, const CounterTotal& before) {
 
 constexpr CountedEnd kFirstNamedEnd = CountedPair::kNobody - 1;
 
-// Of a process that has MPI and no rank: so long after its start it is none that MPI_Init is at
-// work in.
+// A process with MPI and no rank this long after its start is not inside MPI_Init.
 constexpr std::uint64_t kLongestInit_ns = 120'000'000'000;
 
 bool may_get_rank(const CounterSnapshot& process, ProcessState state) {
@@ -43,16 +42,15 @@ bool may_get_rank(const CounterSnapshot& process, ProcessState state) {
          (page.heartbeat_realtime_ns <= page.started_realtime_ns || age < kLongestInit_ns);
 }
 
-// A copy is made again every second; the servers of files add some.
+// Copies are refreshed every second; file servers add some delay.
 constexpr double kLongestLag_s = 10;
 
-// Who is known, and of whom nothing is there: a worker of no process, or a rank of one of several
-// worlds.
+// Known, but without a process: a worker of no process, or a rank of one of several worlds.
 bool is_stranger(const log::CountedSides& sides, const log::CountedSide& side) {
   return side.is_known() && side.process < 0 && !sides.is_told_by_rank(side);
 }
 
-// A peer whose worker is told later.
+// A peer whose worker is named later.
 bool is_to_be_named(const CounterSnapshot& process, std::uint64_t subject) {
   if (subject < log::kNamedPeer || subject == log::kUnknownPeer) return false;
   return !process.peers.contains(static_cast<std::uint32_t>(subject & (log::kNamedPeer - 1)));
@@ -92,7 +90,7 @@ void JobCounters::take(const Reading& reading) {
   for (std::size_t i = 0; i < reading.now.size(); ++i) {
     const CounterSnapshot& snapshot = reading.now[i];
     const LiveProcess& process = reading.processes[i];
-    // One that has ended names nothing any more, and one that has no room for names may not.
+    // A process that has ended adds no names, and one without room for names may not either.
     const bool is_final = !may_count(process.state) || snapshot.page.lost_names != 0;
     take_process(
         {.reading = reading, .place = i, .sides = sides, .is_final = is_final, .lags = lags},
@@ -179,7 +177,7 @@ bool JobCounters::tell(const Source& from, const Came& came) {
     case CounterKind::gpu:
       return tell_gpu(from, came);
   }
-  return true;  // of a kind that a newer uctrace made
+  return true;  // of a kind from a newer uctrace
 }
 
 bool JobCounters::tell_gpu(const Source& from, const Came& came) {
@@ -207,8 +205,7 @@ void JobCounters::note_stranger(Row& row, bool is_there) const {
   }
 }
 
-// Its process has no rank yet, or nothing is there of it: which may be otherwise at the next
-// reading.
+// Its process has no rank yet, or is not there: this may change at the next reading.
 bool JobCounters::may_be_told_better(const Source& from, const log::CountedSide& side,
                                      const Row& row) const {
   if (side.process >= 0) {
@@ -236,7 +233,7 @@ bool JobCounters::tell_pair(const Source& from, const Came& came) {
   return true;
 }
 
-// Each other member of the communicator gets as much.
+// Each other member of the communicator gets the same amount.
 bool JobCounters::tell_each(const Source& from, const Came& came) {
   const std::uint64_t comm = log::subject_of(came.key);
   const log::CountedSide self = from.sides.of(from.place);
@@ -289,7 +286,7 @@ bool JobCounters::tell_communicator(const Source& from, const Came& came) {
   const auto comm = comms.find(static_cast<std::uint32_t>(log::subject_of(came.key)));
   const bool is_known = comm != comms.end();
   if (!is_known && !from.is_final) return false;
-  // The number of one without a name means another one in each process.
+  // The number of an unnamed communicator means a different one in each process.
   const bool has_name = is_known && !comm->second.label.empty();
   sums_.communicators.add({has_name ? comm->second.label : kUnnamedCommunicator,
                            is_known ? fmt::format("{}", comm->second.size) : kUnknownLabel,

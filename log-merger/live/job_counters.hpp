@@ -1,15 +1,15 @@
-// All that a job counted, as sums by label that never go down: for who reads again and again and
-// takes differences, as Prometheus does.
+// All counts of a job as sums by label that never decrease: for readers that take differences, such
+// as Prometheus.
 //
 //   JobCounters counters(10'000);
 //   counters.take(*folder.jobs().front());     // after each LiveFolder::read()
 //
-// What each process counted since its reading before (modulo 2^64) is added to the sums of the
-// labels that it has now; a rank keeps its first one. So a name that comes later takes nothing away
-// from a sum. What has no name or rank yet waits for it, until its process has ended: it is in no
-// sum of these labels until then. So does a peer of which no process is there yet, for one reading:
-// a worker is named in the file of its process before anybody can connect to it, and a rank is told
-// before it is sent to. While files are copies, which lag, it waits for some seconds.
+// The increase of each process since its last reading (modulo 2^64) is added to the sums of its
+// present labels; a rank keeps its first one. So a name that comes later does not reduce a sum.
+// Counts without a name or rank wait for it until their process ends, and are in no sum of these
+// labels until then. Counts for a peer without a process yet wait for one reading: a worker is
+// named in its process's file before anybody can connect to it, and a rank before anybody can send
+// to it. While files are copies, which lag, they wait for some seconds.
 #pragma once
 
 #include <array>
@@ -30,13 +30,13 @@
 
 namespace uctrace::live {
 
-// An end of a pair is a rank, or below kNobody what JobCounters::name_of() knows the words for.
+// An end of a pair is a rank or, below kNobody, a side that JobCounters::name_of() names.
 using CountedEnd = std::int32_t;
 struct CountedPair {
   log::CounterClass which = log::CounterClass::external;
   CountedEnd rank = kOther, peer = kOther;
 
-  static constexpr CountedEnd kOther = -1;   // of all pairs that are not told by themselves
+  static constexpr CountedEnd kOther = -1;   // for all pairs without a series of their own
   static constexpr CountedEnd kNobody = -2;  // a peer that could not be named
   auto operator<=>(const CountedPair&) const = default;
 };
@@ -52,10 +52,10 @@ struct CountedSizes {
 
 class JobCounters {
  public:
-  // At most `most_series` pairs, communicators, ... are told one by one.
+  // At most `most_series` pairs, communicators, ... get their own series.
   explicit JobCounters(std::size_t most_series);
 
-  // The job of `reading` may be another one than before: then all begins anew.
+  // If the job of `reading` is a new one, everything begins anew.
   void take(const Reading& reading);
 
   bool has_job() const { return !processes_.empty(); }  // there was one in the folder
@@ -75,9 +75,9 @@ class JobCounters {
   unsigned __int128 unplaced() const { return sums_.unplaced; }
   unsigned __int128 lost_names() const { return sums_.lost_names; }
 
-  // As of the last reading, which may also go down.
+  // At the last reading; these may also decrease.
   using ByClass = std::array<ExactTotal, log::kCounterClasses>;
-  const ByClass& waiting() const { return waiting_; }  // for the rank of who sent, or of the peer
+  const ByClass& waiting() const { return waiting_; }  // for the rank of the sender or the peer
   std::size_t processes_in(ProcessState state) const {
     return states_[static_cast<std::size_t>(state)];
   }
@@ -92,7 +92,7 @@ class JobCounters {
     std::map<log::CounterClass, CountedSizes> sizes;
     unsigned __int128 unplaced = 0, lost_names = 0;
   };
-  // How far a row of a process was read, and how much of that is in the sums of its labels.
+  // How far a row of a process was read, and how much of it is in the sums of its labels.
   struct Row {
     log::CounterTotal read, told;
     // Since when readings have found no process of the peer, on the clock of `elapsed_s_`.
@@ -101,7 +101,7 @@ class JobCounters {
   struct Process {
     std::unordered_map<log::CounterKey, Row> rows;
     std::uint64_t unplaced = 0, lost_names = 0;
-    // As what its rank was told first: it stays that, also where another world has the rank later.
+    // The first reported identity of its rank: it stays, even if another world has the rank later.
     std::optional<CountedEnd> end;
   };
 
@@ -124,7 +124,7 @@ class JobCounters {
 
   void take_process(const Source& from, Process& known);
   void take_states(const Reading& reading);
-  // Adds what came to the sums of its labels. False: it has to wait for them.
+  // Adds the increase to the sums of its labels. False: it must wait for them.
   bool tell(const Source& from, const Came& came);
   bool tell_pair(const Source& from, const Came& came);
   bool tell_each(const Source& from, const Came& came);

@@ -1,5 +1,6 @@
-// Sums by key, of which a limited number is told one by one and all others together: what monitors
-// keep of each series is theirs to pay. A sum once told stays told, and none goes down.
+// Sums by key. A limited number of keys have their own series and all others share one, because
+// each series costs memory in a monitoring system. A series once reported stays, and no sum
+// decreases.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +33,7 @@ template <typename Key>
 class LimitedSeries {
  public:
   using Sums = std::map<Key, ExactTotal>;
-  // The key of the sum that a key goes into when it is not told by itself.
+  // The key of the shared sum for a key without its own series.
   using RestOf = Key (*)(const Key&);
 
   LimitedSeries(std::size_t most, RestOf rest_of) : most_(most), rest_of_(rest_of) {}
@@ -47,8 +48,8 @@ class LimitedSeries {
     }
   }
 
-  // After each reading: of the keys that are new since the last one, those with the most bytes,
-  // then messages, are told while there is room; the others are not told by themselves any more.
+  // After each reading: of the new keys, those with the most bytes, then messages, get their own
+  // series while there is room; the others never will.
   void settle() {
     std::vector<std::pair<Key, ExactTotal>> fresh(fresh_.begin(), fresh_.end());
     fresh_.clear();
@@ -58,7 +59,7 @@ class LimitedSeries {
     });
     const std::size_t known = left_out_.size();
     for (const auto& [key, sum] : fresh) {
-      // A name may look like that of the rest.
+      // A name may equal that of the rest.
       const Key rest = rest_of_(key);
       if (told_.size() < most_ && key != rest) {
         told_.emplace(key, sum);

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using log::CounterSnapshot;
 
-// A program that replaces itself stays the same process.
+// After exec it is still the same process.
 auto process_of(const CounterSnapshot& snapshot) {
   const log::ProcessName name = snapshot.process();
   return std::tuple(name.host, name.boot_id, name.pid_namespace, name.start_time, name.pid);
@@ -77,7 +77,7 @@ bool Reading::counts() const {
 
 std::string Reading::job() const { return now.empty() ? std::string() : now.front().job(); }
 
-// A process of an older job may start, or replace itself, while a newer job runs.
+// A process of an older job may start, or exec, while a newer job runs.
 std::uint64_t Reading::started_realtime_ns() const {
   std::uint64_t first = UINT64_MAX;
   for (const CounterSnapshot& process : now) {
@@ -96,7 +96,7 @@ LiveFolder::FileState LiveFolder::state_of_file(const fs::path& path) {
                         std::int64_t{status.st_mtim.tv_nsec}};
 }
 
-// A copy of the counters may be older than the one before it: nothing that was read goes down.
+// A copy of the counters may be older than the one before: values already read never decrease.
 void LiveFolder::update(Job& job, std::size_t place, CounterSnapshot&& snapshot,
                         bool was_unreadable) {
   CounterSnapshot& now = job.reading.now[place];
@@ -107,7 +107,7 @@ void LiveFolder::update(Job& job, std::size_t place, CounterSnapshot&& snapshot,
     row = {before.messages + came_since(before.messages, row.messages),
            before.bytes + came_since(before.bytes, row.bytes)};
   }
-  // What came while it could not be read is of no interval that we know.
+  // The increase while it could not be read belongs to no known interval.
   process.base = was_unreadable ? Base::same : Base::rows;
   if (options_.keeps_before) process.before = std::move(now.rows);
   process.file_gone = false;
@@ -118,7 +118,7 @@ void LiveFolder::add(const std::string& name, CounterSnapshot&& snapshot, const 
   const std::string key = snapshot.job();
   Job& job = jobs_[key];
   files_[name] = {key, job.reading.now.size()};
-  // What it counted before it was read is of no interval that we know.
+  // Counts before the first reading belong to no known interval.
   const bool was_there = !has_read_ || unreadable_.contains(name) || passed_over_.contains(name);
   job.reading.now.push_back(std::move(snapshot));
   job.reading.processes.push_back(
@@ -146,7 +146,7 @@ void LiveFolder::take(const fs::path& path, std::set<std::string>& unreadable) {
       job->tracked[place].file = file;
       update(*job, place, std::move(snapshot), unreadable_.contains(name));
     } else {
-      // Another process has taken the name: what was there before keeps its last numbers.
+      // Another process has taken the name: the earlier one keeps its last numbers.
       if (job != nullptr) job->reading.processes[place].file_gone = true;
       add(name, std::move(snapshot), file);
     }

@@ -1,6 +1,5 @@
-// The jobs of a folder while they count: their counter files, read again and again. Nothing waits
-// for who reads; a process that ended, was killed or whose file is gone keeps the last numbers that
-// were seen.
+// The jobs of a folder while they count: their counter files, read again and again. Reading blocks
+// nothing; a process that ended, was killed or whose file is gone keeps its last numbers.
 //
 //   LiveFolder folder(path);
 //   folder.read();                  // as often as wanted
