@@ -36,7 +36,7 @@ namespace uctrace {
 
 namespace {
 
-// A stage begins, which takes the merge to `until`, by the time that it takes.
+// Begins a stage that advances the merge to `until`, in proportion to its time.
 void begin(Progress* progress, const char* stage, double until) {
   if (progress != nullptr) progress->begin(stage, until);
 }
@@ -50,8 +50,7 @@ merge::Job loaded(LogSet logs, const MergeOptions& options) {
   return job;
 }
 
-// What is told of the run's operations as they were linked: nobody looks at these once they have
-// rows.
+// Results from the run's linked operations: these are no longer needed once they have rows.
 void audit(merge::Job& job, const merge::Found& found) {
   merge::check_identities(job, found);
   merge::describe_run(job, found);
@@ -61,7 +60,7 @@ void audit(merge::Job& job, const merge::Found& found) {
   merge::note_unlogged_peers(job);
 }
 
-// What is linked names each other by row.
+// Linked records refer to each other by row.
 void forget_ids(merge::Job& job) {
   for (merge::ProcessLog& log : job.logs) {
     log.uct_by_id = {};
@@ -76,8 +75,8 @@ void each_of(const Workers& workers, Pieces pieces) {
   workers.each(pieces.size(), [&](std::size_t i) { pieces.begin()[i](); });
 }
 
-// What is summed up of the rows, each sum by itself: for the run's identities, and what the run
-// keeps. What takes longest comes first.
+// Sums over the rows, each separately: for the run's identities, and for the run itself. The
+// longest come first.
 void count(merge::Job& job) {
   Run& run = job.run;
   std::vector<Identity> of_profile;
@@ -117,7 +116,7 @@ Run merged(merge::Job job) {
   begin(progress, "making rows", 0.85);
   merge::build_messages(job);
   const merge::Found found = merge::count_found(job);
-  // Nobody looks at these any more, nor at UCT operations that have a row.
+  // These are no longer needed, nor are UCT operations that have a row.
   each_of(job.workers, {[&] { job.arrivals = {}; }, [&] { job.operations_of = {}; }});
   merge::add_memory_calls(job);
   merge::add_kernel_accesses(job);
@@ -131,7 +130,7 @@ Run merged(merge::Job job) {
   merge::find_waits(job);
   merge::add_registration_to_waits(job);
   audit(job, found);
-  // The sums take as much memory as the UCP operations do, so that these go before.
+  // The sums take as much memory as the UCP operations, so these are freed before.
   merge::build_ucp_operations(job, merge::Operations::go);
   job.calls = {};
   job.run.last_ns = last_instant(job.run);

@@ -1,5 +1,5 @@
 // From a folder of logs to a Run: load, place on one clock, link peers, match messages, attribute
-// UCT operations to UCP operations and those to MPI calls, lay out data paths, check identities.
+// UCT operations to UCP operations and these to MPI calls, build data paths, check identities.
 //
 // Everything of one job is held in memory: about 350 bytes an event.
 #pragma once
@@ -14,16 +14,16 @@
 
 namespace uctrace {
 
-// The logs of one job in `folder`: the one that the options name, else the newest. Of the others
-// only whose they are. And which topologies of nodes are there. Throws Error where the folder
+// Reads the logs of one job in `folder`: the one that the options name, else the newest. Of other
+// logs it reads only the owner. Also lists the topologies of nodes. Throws Error if the folder
 // cannot be read.
 LogSet read_logs(const std::filesystem::path& folder, const MergeOptions& options);
 
-// Throws Error where `logs` holds none.
+// Throws Error if `logs` is empty.
 Run merge_logs(LogSet logs, const MergeOptions& options);
 
-// Both, and how the launcher was called. Logs that cannot be read are left out, with a note in the
-// result; a damaged one is merged as far as it can be read.
+// Both, plus the launcher's command line. Unreadable logs are left out, with a note in the result;
+// a damaged log is merged as far as it can be read.
 Run merge_folder(const std::filesystem::path& folder, const MergeOptions& options);
 
 }  // namespace uctrace

@@ -33,7 +33,7 @@ class HangFindings {
   bool is_waiting(std::size_t i) const;
   bool any_waits() const;
   std::string function(CallIndex call) const;
-  // A thread of it outside calls if there is one, else any; nullptr: it has no rank.
+  // A thread of it outside calls if there is one, else its first; nullptr: it has no rank.
   const Sitter* sitter_of(ProcessIndex process) const;
   Json number_of(ProcessIndex process) const;
   // The first 64 ranks of a group that a wait is for.

@@ -260,7 +260,7 @@ struct ProcessLog {
     const auto place = static_cast<std::size_t>(kind);
     return totals.dropped[place] + file.page().dropped_without_lane[place];
   }
-  // None of its calls is missing.
+  // None of its calls is missing, except those just before its death.
   bool is_whole() const { return recorded.whole() && file.dropped_records() == 0; }
 };
 

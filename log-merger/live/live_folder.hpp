@@ -1,9 +1,8 @@
 // The jobs of a folder while they count: their counter files, read again and again. Reading blocks
 // nothing; a process that ended, was killed or whose file is gone keeps its last numbers.
 //
-//   LiveFolder folder(path);
-//   folder.read();                  // as often as wanted
-//   folder.jobs().front()->now      // every process of a job, as of its last readable file
+//   LiveFolder folder(path); folder.read(); // as often as wanted folder.jobs().front()->now //
+//   every process of a job, by its last readable file
 //
 // One thread. A reading opens one file at a time, however many processes there are.
 #pragma once
@@ -25,17 +24,17 @@ enum class ProcessState : std::uint8_t {
   counting,
   ended,     // in an orderly way
   replaced,  // by another program in the same process (exec)
-  killed,    // it is gone, and its numbers are the last that it stored
+  killed,    // it is gone; its numbers are the last that it stored
   silent,    // it cannot be seen from here, and gave no sign of life for two minutes
-  unseen,    // it cannot be seen from here, and gives no signs: it may count
+  unseen,    // it cannot be seen from here, and gives no signs: it may still count
 };
 inline constexpr ProcessState kProcessStates[] = {ProcessState::counting, ProcessState::ended,
                                                   ProcessState::replaced, ProcessState::killed,
                                                   ProcessState::silent,   ProcessState::unseen};
 std::string_view name_of(ProcessState state);
 
-// As far as can be seen from here, with a clock that is `now_ns` (CLOCK_REALTIME). Never replaced:
-// that takes the other processes of the job.
+// As far as can be seen from here, at `now_ns` (CLOCK_REALTIME). Never `replaced`: that takes
+// knowledge of the job's other processes.
 ProcessState state_of(const log::CounterSnapshot& process, std::uint64_t now_ns);
 constexpr bool may_count(ProcessState state) {
   return state == ProcessState::counting || state == ProcessState::unseen;
@@ -44,38 +43,38 @@ std::uint64_t realtime_ns();
 
 using CounterRows = std::map<log::CounterKey, log::CounterTotal>;
 
-// What a process had counted at the reading before.
+// The counts of a process at the previous reading.
 enum class Base : std::uint8_t {
   rows,  // LiveProcess::before
   zero,  // nothing: it was not there
-  same,  // as much as now: nothing was read of it, or it was not readable before
+  same,  // the same as now: it was not read, or was unreadable before
 };
 
-// What is known of a process besides its counters.
+// Facts about a process besides its counters.
 struct LiveProcess {
-  std::uint64_t number = 0;  // of the process in this LiveFolder: never used again
+  std::uint64_t number = 0;  // of the process in this LiveFolder; never reused
   Base base = Base::same;
   CounterRows before;
   ProcessState state = ProcessState::counting;
-  bool is_copy = false;    // its file is a copy, made again every second: it lags
-  bool file_gone = false;  // these are the last numbers that were seen
+  bool is_copy = false;    // its file is a copy, refreshed every second: it lags
+  bool file_gone = false;  // the counters are the last ones seen
 };
 
 // Of a job.
 struct Reading {
-  // Its processes in the order of ranks, and of each the rest.
+  // Its processes in the order of ranks, and the facts about each.
   std::vector<log::CounterSnapshot> now;
   std::vector<LiveProcess> processes;
-  double seconds = 0;  // since the reading before; 0: there was none
+  double seconds = 0;  // since the previous reading; 0: there was none
 
-  bool counts() const;  // one of its processes may go on
+  bool counts() const;  // one of its processes may still count
   std::string job() const;
   std::uint64_t started_realtime_ns() const;  // its first process
 };
 
 struct LiveOptions {
-  std::string job;            // one that is shown in any case
-  bool keeps_before = false;  // for who takes differences: LiveProcess::before
+  std::string job;            // always shown
+  bool keeps_before = false;  // needed for differences: LiveProcess::before
 };
 
 class LiveFolder {
@@ -83,14 +82,14 @@ class LiveFolder {
   explicit LiveFolder(std::filesystem::path folder, LiveOptions options = {})
       : folder_(std::move(folder)), options_(std::move(options)) {}
 
-  // Throws Error where the folder cannot be read and never could. The first reading has Base::same
-  // for all.
+  // Throws Error if the folder cannot be read and never could. In the first reading all have
+  // Base::same.
   void read();
 
-  // The newest job, and others that count; the newest first. One that ended stays until another
-  // one begins: who asks now and then gets its last numbers.
+  // The newest job, and others that count; the newest first. A job that ended stays until another
+  // one begins: so occasional readers get its last numbers.
   std::vector<const Reading*> jobs() const;
-  // nullptr: it is not shown.
+  // nullptr: not shown.
   const Reading* job(const std::string& key) const;
   // Files that cannot be read, a line each.
   const std::vector<std::string>& unread() const { return unread_; }
@@ -98,7 +97,7 @@ class LiveFolder {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // What tells one version of a file from another one.
+  // Distinguishes versions of a file.
   struct FileState {
     std::uint64_t device = 0, inode = 0, bytes = 0;
     std::int64_t changed_ns = 0;
@@ -117,7 +116,7 @@ class LiveFolder {
     std::string job;
     std::size_t process = 0;
   };
-  // Of a job that is not shown.
+  // For a job that is not shown.
   struct PassedOver {
     FileState file;
     bool is_over = false;  // closed, or its process was killed: as long as it is the same file

@@ -14,11 +14,11 @@ using LabelList = std::vector<MetricLabel>;
 using LabelNames = std::vector<std::string_view>;
 using Families = std::vector<MetricFamily>;
 
-// Buckets of sizes end with that of 2^40 - 1 bytes. They are the same at all times, because a
-// bucket that came later would look like messages that came then.
+// Buckets of sizes end with that of 2^40 - 1 bytes. They never change: a bucket that appears later
+// would look like new messages.
 constexpr std::size_t kBuckets = 41;
 
-// Prometheus has a label `job` of its own, and would rename ours.
+// Prometheus has its own label `job`, and would rename ours.
 constexpr std::string_view kJobLabel = "job_id";
 
 class Builder {
@@ -79,7 +79,7 @@ class Builder {
     add_family(MetricType::gauge, named).samples.push_back({.labels = labels(), .value = value});
   }
 
-  // One family of how often, and one of how many bytes. `labels_of` makes the labels of a key.
+  // One family of counts and one of bytes. `labels_of` makes the labels of a key.
   template <typename Key, typename LabelsOf>
   void add_totals(const LimitedSeries<Key>& series, const Named& count, const Named& bytes,
                   LabelsOf labels_of) {
@@ -212,7 +212,7 @@ class Builder {
 
 }  // namespace
 
-// A family is told once, with the samples of all jobs.
+// Each family occurs once, with the samples of all jobs.
 std::vector<MetricFamily> metric_families(const std::vector<const JobCounters*>& jobs) {
   Families all;
   std::map<std::string, std::size_t> place_of;  // by name

@@ -9,13 +9,13 @@
 
 namespace uctrace::live {
 
-// Of each job by itself, in the order of the list.
+// For each job separately, in the order of the list.
 std::vector<MetricFamily> metric_families(const std::vector<const JobCounters*>& jobs);
 
 // How many counter files of the folder cannot be read.
 MetricFamily unread_files_family(std::size_t files);
 
-// Which uctrace answers.
+// The version of this uctrace.
 MetricFamily build_info_family(const std::string& version);
 
 }  // namespace uctrace::live

@@ -1,5 +1,5 @@
-// Which format of metrics a client asks for (RFC 9110, 12.5.1: Accept). A header that cannot be
-// read asks for nothing.
+// Which format of metrics a client asks for (RFC 9110, 12.5.1: Accept). An unreadable header
+// requests nothing.
 #include <algorithm>
 #include <optional>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kWhole = 1000;  // qualities are thousandths
 
-// What stands in front of `separator`, which `text` loses, too.
+// Takes the part before `separator` from `text`.
 std::string_view next_part(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);
@@ -25,7 +25,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// "0.75" -> 750; nothing where it is no quality.
+// "0.75" -> 750; nothing if it is not a quality.
 std::optional<int> quality_of(std::string_view text) {
   if (text.empty() || text.size() > 5 || (text[0] != '0' && text[0] != '1')) return std::nullopt;
   int quality = (text[0] - '0') * kWhole;
@@ -68,7 +68,7 @@ MetricFormat metric_format_for(std::string_view accept) {
   while (!accept.empty()) {
     const auto wish = read_wish(next_part(accept, ','));
     if (!wish) continue;
-    // 0.0.1 was a draft, whose readers know less.
+    // 0.0.1 was a draft; its readers support less.
     if (wish->type == "application/openmetrics-text" &&
         (wish->version.empty() || wish->version == "1.0.0")) {
       open = std::max(open, wish->quality);

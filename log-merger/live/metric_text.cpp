@@ -15,7 +15,7 @@ void append_number(std::string& text, MetricNumber number) {
   text.append(first, std::end(digits));
 }
 
-// OpenMetrics escapes quotes everywhere, the classic format in values of labels only.
+// OpenMetrics escapes quotes everywhere, the classic format only in label values.
 void append_escaped(std::string& text, std::string_view value, bool quotes) {
   for (const char c : value) {
     if (c == '\n') {
@@ -45,7 +45,7 @@ std::string_view suffix_of(MetricType type) {
   return type == MetricType::counter ? "_total" : type == MetricType::info ? "_info" : "";
 }
 
-// The name that the lines about a family have: that of its samples in the classic format.
+// The name in the lines about a family: that of its samples in the classic format.
 void append_head(std::string& text, const MetricFamily& family, MetricFormat format) {
   const bool is_open = format == MetricFormat::open_metrics;
   const std::string name = family.name + std::string(is_open ? "" : suffix_of(family.type));

@@ -1,5 +1,5 @@
-// Metrics as Prometheus and other monitors read them: families of numbers with labels, and their
-// text in two formats. Knows nothing of jobs.
+// Metrics for Prometheus and other monitoring systems: families of numbers with labels, and their
+// text in two formats. Knows nothing about jobs.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace uctrace::live {
 
-// Sums of words of 64 bits, which do not come back to 0. Printed as whole numbers.
+// Sums of 64-bit words that do not wrap. Printed as whole numbers.
 using MetricNumber = unsigned __int128;
 
 enum class MetricType : std::uint8_t { counter, gauge, histogram, info };
@@ -39,11 +39,11 @@ enum class MetricFormat : std::uint8_t { open_metrics, classic };
 // For the head of an HTTP answer.
 std::string_view content_type_of(MetricFormat format);
 
-// Which format a client wants whose HTTP header `Accept` is this, or empty: OpenMetrics if it
-// prefers that or is indifferent, and names it; else the classic one.
+// The format for a client with this HTTP header `Accept`, which may be empty: OpenMetrics if the
+// client names it and does not prefer the other; else the classic one.
 MetricFormat metric_format_for(std::string_view accept);
 
-// All families but those without samples.
+// All families that have samples.
 std::string metrics_text(const std::vector<MetricFamily>& families, MetricFormat format);
 
 }  // namespace uctrace::live

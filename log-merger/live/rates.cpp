@@ -19,7 +19,8 @@ struct Flow {
 };
 using Flows = std::map<Labels, Flow>;
 
-// The reading before under the names of now: who got a rank or a name meanwhile had it then, too.
+// The previous reading under the present names: ranks and names that came meanwhile are applied to
+// it, too.
 std::vector<CounterSnapshot> before_of(const Reading& reading) {
   std::vector<CounterSnapshot> before = reading.now;
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -47,7 +48,7 @@ double rate(std::uint64_t now, std::uint64_t before, double seconds) {
   return seconds > 0 ? std::round(static_cast<double>(now - before) / seconds * 10) / 10 : 0;
 }
 
-// The greatest first: of the column asked for, then bytes, messages, and what was sent so far.
+// Largest first: by the requested column, then bytes, messages, and the total sent so far.
 void sort_rows(Table& table, SortBy sort) {
   const std::size_t first = table.columns.size() - 4;
   const auto order = [&](const std::vector<Cell>& row) {
@@ -70,7 +71,7 @@ void insert_rate_columns(Table& table) {
   columns.insert(columns.end() - 2, std::begin(rates), std::end(rates));
 }
 
-// All that a process handed to UCT, which is what left it.
+// Everything that a process passed to UCT, which is what left it.
 CounterTotal handed_to_uct(const CounterRows& rows) {
   CounterTotal sum;
   for (const auto& [key, total] : rows) {

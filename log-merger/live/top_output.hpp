@@ -1,4 +1,4 @@
-// What `uctrace top` prints of a reading: rates, and totals beside them.
+// The output of `uctrace top` for a reading: rates and totals.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace uctrace::live {
 
-// In the order in which they are shown.
+// In the order of display.
 inline constexpr CountersBy kTopViews[] = {
     CountersBy::pairs, CountersBy::sizes,     CountersBy::transports,    CountersBy::devices,
     CountersBy::gpus,  CountersBy::functions, CountersBy::communicators, CountersBy::processes};
@@ -20,21 +20,20 @@ inline constexpr CountersBy kTopViews[] = {
 struct TopOptions {
   CountersBy by = CountersBy::all;
   Format format = Format::table;
-  std::optional<SortBy> sort;  // none: as rates_table() has it
+  std::optional<SortBy> sort;  // none: the order of rates_table()
   std::optional<std::size_t> limit;
   Colour colour = Colour::off;
   std::size_t width = kAnyWidth;
 };
 
-// What is shown of a folder.
+// What to show of a folder.
 struct Shown {
   const LiveFolder& jobs;
-  const Reading& reading;  // of the job that is shown
+  const Reading& reading;  // of the displayed job
   std::string folder;      // plain text
 };
 
-// Some lines: which job, how many of its processes count, what is to be known of them, and which
-// other jobs count.
+// Some lines: the job, how many of its processes count, remarks on them, and other jobs that count.
 std::string summary(const Shown& shown);
 
 void write_top(std::ostream& out, const Shown& shown, const TopOptions& options);

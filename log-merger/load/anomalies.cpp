@@ -1,4 +1,4 @@
-// Notes for people about what is missing, doubled, contradictory or doubtful in the logs of a job.
+// Notes for people about missing, duplicate, contradictory or doubtful data in the logs of a job.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ namespace {
 
 using std::chrono::system_clock;
 
-// Behind what is said of those that get no note of their own.
+// Ends the note about those that get no note of their own.
 constexpr const char* kListed = ": `uctrace info --format json` lists them";
 
 class Noter {
@@ -63,7 +63,7 @@ class Noter {
     job_.run.notes.push_back(fmt::format(form, std::forward<Arguments>(arguments)...));
   }
 
-  // The lines that `lines_of` has for each log.
+  // Adds the lines of `lines_of` for each log.
   template <typename LinesOf>
   void note_each(const char* rest, LinesOf lines_of) {
     NotesOfKind notes(job_.run.notes, std::string(rest) + kListed);
@@ -104,7 +104,7 @@ class Noter {
                         what)};
   }
 
-  // What a log lacks, or had no hook for, may be what others of its records refer to.
+  // Other records may refer to definitions that the log lacks, or had no hook for.
   static bool lacks_definitions(const ProcessLog& log) {
     return !log.file.complete() ||
            std::any_of(log.faults.begin(), log.faults.end(), [](const auto& fault) {
@@ -133,10 +133,10 @@ class Noter {
     return lines;
   }
 
-  // A log that says it is whole must hold what its process counted.
+  // A log that claims to be complete must contain what its process counted.
   void find_contradictions(const ProcessLog& log) {
     if (!log.file.complete() || log.recorded.overwritten != 0) {
-      return;  // of what was overwritten the number of events alone is known
+      return;  // only the number of overwritten events is known
     }
     const auto compare = [&](log::Layer layer, const char* what, std::uint64_t counted,
                              std::uint64_t recorded) {
@@ -172,7 +172,7 @@ class Noter {
     }
   }
 
-  // Beside others that did. What was not to be recorded is told of in another place.
+  // While others recorded some. Deliberate omissions are reported elsewhere.
   void note_without_events() {
     const auto is_empty = [](const ProcessLog& log) { return log.file.event_count() == 0; };
     if (job_.partly_recorded() || std::all_of(job_.logs.begin(), job_.logs.end(), is_empty)) return;
@@ -189,7 +189,7 @@ class Noter {
     std::int32_t size = 0;
   };
 
-  // Each spawned world has ranks of its own.
+  // Each spawned world has its own ranks.
   void note_missing_ranks() {
     std::map<Index, Ranks> worlds;
     for (const ProcessLog& log : job_.logs) {
@@ -205,7 +205,7 @@ class Noter {
   }
 
   void note_missing_ranks(const Ranks& ranks, const char* of_world) {
-    // A damaged size may be anything: the cost is that of the ranks that are there.
+    // A damaged size may be anything: so the cost depends on the existing ranks.
     const auto here = static_cast<std::uint64_t>(
         std::distance(ranks.present.begin(), ranks.present.lower_bound(ranks.size)));
     const std::uint64_t missing = static_cast<std::uint64_t>(ranks.size) - here;
@@ -224,7 +224,7 @@ class Noter {
          named.text_of(missing), ranks.size, of_world, why);
   }
 
-  // Without a name for their job, processes of several jobs cannot be told apart.
+  // Without job names, processes of several jobs cannot be distinguished.
   void note_repeated_ranks() {
     std::set<std::int32_t> seen;
     for (const ProcessLog& log : job_.logs) {
@@ -238,7 +238,7 @@ class Noter {
     }
   }
 
-  // The processes that `is_one` says yes to, by rank or log; none = empty.
+  // The processes for which `is_one` is true, by rank or log; empty = none.
   template <typename Predicate>
   std::string processes_that(Predicate is_one) {
     NamedList named;

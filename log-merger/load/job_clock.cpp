@@ -1,4 +1,4 @@
-// The one clock that the logs of a job are placed on, and where their clocks contradict each other.
+// Places the logs of a job on one clock, and finds contradictions between their clocks.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace uctrace::merge {
 
 namespace {
 
-// A wall clock that is disciplined by a time service runs up to 500 ppm off the raw monotonic one;
-// what goes beyond that and this much was set.
+// A wall clock disciplined by a time service may run up to 500 ppm off the raw monotonic clock; a
+// difference beyond that plus this tolerance means that it was set.
 constexpr std::int64_t kWallClockTolerance = 10'000'000;
 constexpr double kLargestDrift = 600e-6;
 
@@ -42,7 +42,7 @@ void tell_clocks_apart(Job& job) {
   job.monotonic_clocks = numbers.size();
 }
 
-// How far the wall clock beside each clock is ahead of it; nothing where no log tells.
+// How far the wall clock is ahead of each clock; nothing if no log tells.
 std::vector<std::optional<std::int64_t>> wall_offsets(const Job& job) {
   std::vector<std::optional<std::int64_t>> offsets(job.monotonic_clocks);
   for (const ProcessLog& log : job.logs) {
@@ -83,8 +83,8 @@ std::vector<ClockMeasurement> measurements_of(const Job& job) {
   return found;
 }
 
-// All clocks follow that of the first rank. Which of them cannot be placed on it by measurements
-// are set against it by the wall clocks beside both, which is as good as the site's time service.
+// All clocks follow that of the first rank. Clocks without measurements are placed on it by the
+// wall clocks of both hosts, with the accuracy of the site's time service.
 class JobClock {
  public:
   explicit JobClock(Job& job) : job_(job), wall_(wall_offsets(job)) {
@@ -155,8 +155,8 @@ std::int64_t largest_step(const log::ClockFit& clock) {
   return largest;
 }
 
-// Of a time of one process against the job's clock. Where its own clock has no place there, only
-// how far it is from itself is known.
+// The error of a process's times on the job's clock. If its clock is not placed by measurements,
+// only its own deviation is known.
 double error_at(const Job& job, ProcessIndex process, std::int64_t at_ns) {
   const PlacedClock* place = place_of(job, process);
   return static_cast<double>(job.logs[process].clock.max_deviation_ns()) +
@@ -264,7 +264,7 @@ void find_clock_violations(Job& job) {
   std::map<std::pair<TextId, TextId>, ViolationsOfPair> pairs;
   const std::vector<Process>& processes = job.run.processes;
   for (const Message& message : job.run.messages) {
-    // Of a pair that may be a wrong one the times say nothing of clocks.
+    // The times of a pair that may be wrong say nothing about clocks.
     if (message.match == Match::ambiguous || message.src_process < 0 || message.dst_process < 0 ||
         message.t_end_ns < 0 || message.t_end_ns >= message.t_start_ns) {
       continue;

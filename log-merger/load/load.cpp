@@ -1,4 +1,4 @@
-// Which logs make the job, and what is odd about them.
+// Chooses the logs of the job, and finds anomalies in them.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -56,7 +56,7 @@ JobInFolder* find_job(std::vector<JobInFolder>& jobs, const std::string& wanted)
   return found;
 }
 
-// At the head of each. Returns of which job each source is a log; nothing of what is none.
+// Reads the head of each. Returns the job of each source that is a log, else nothing.
 std::vector<std::optional<std::string>> look_at_logs(const fs::path& folder, LogSet& logs) {
   std::map<std::string, JobInFolder> jobs;
   std::vector<std::optional<std::string>> job_of(logs.sources.size());
@@ -93,8 +93,7 @@ ReadLog read_log(const fs::path& path) {
 
 }  // namespace
 
-// What lies there is looked at before it is read: what is changed meanwhile is seen as changed
-// later.
+// Lists the files before reading them: changes meanwhile then show up as changes later.
 LogSet read_logs(const fs::path& folder, const MergeOptions& options) {
   LogSet logs{.folder = folder.string(), .files = {}, .left_out = {}};
   logs.sources = list_sources(folder);
@@ -191,7 +190,7 @@ void note_left_out(const std::vector<LeftOut>& files, Run& run) {
   for (const LeftOut& file : files) notes.add(Error(file.problem).message());
 }
 
-// One process may appear twice (a copied file): one log of it stays, the one with more events.
+// One process may appear twice (a copied file): the log with more events is kept.
 void drop_second_logs(std::vector<log::LogFile>& files, Job& job) {
   std::map<std::string, std::size_t> kept;
   std::vector<log::LogFile> unique;
@@ -221,7 +220,7 @@ void drop_second_logs(std::vector<log::LogFile>& files, Job& job) {
 }
 
 // Of processes that never began MPI, such as those of OpenSHMEM: the rank that the launcher gave
-// them. What a rank starts inherits it, so it is only taken where one process has it.
+// them. A rank's children inherit it, so it counts only if a single process has it.
 void adopt_launch_ranks(Job& job) {
   std::map<std::int32_t, int> processes_with;
   for (const ProcessLog& log : job.logs) {

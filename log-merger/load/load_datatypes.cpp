@@ -53,9 +53,9 @@ void DatatypeLoader::finish() {
   }
 }
 
-// A definition has the start of the call that made it. Where several threads use a datatype that is
-// new, another one's call may have begun before: then what follows is meant, not what the handle
-// named earlier.
+// A definition has the start time of the call that made it. If several threads use a new datatype,
+// another thread's call may have begun earlier: it then means the following definition, not the
+// handle's earlier datatype.
 DatatypeIndex DatatypeLoader::at(std::uint64_t handle, std::uint64_t tick) const {
   if (handle == 0) {
     return kNone;

@@ -1,4 +1,4 @@
-// The datatypes of a process: which one a handle named when a call used it. A part of MpiLoader.
+// The datatypes of a process: the one that a handle named when a call used it. A part of MpiLoader.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ class DatatypeLoader {
  public:
   explicit DatatypeLoader(Job& job) : job_(job) {}
 
-  // In any order; finish() before the first question.
+  // In any order; call finish() before the first query.
   void take(const log::DatatypeView& view);
   void take_end(std::uint64_t handle, std::uint64_t tick);
   void finish();
 
-  // Row of Run::datatypes of what a call that began at `tick` used under this handle; kNone: none.
+  // The row of Run::datatypes that a call begun at `tick` used under this handle; kNone: none.
   DatatypeIndex at(std::uint64_t handle, std::uint64_t tick) const;
 
  private:

@@ -24,7 +24,7 @@ void DeviceLoader::take(const log::UcxDeviceView& view) {
                                             job_.run.texts.intern(bus_text(view.r.pci)));
 }
 
-// In older logs a device does not say whose it is: it is told where all drivers are of one vendor.
+// In older logs devices have no vendor: it is known if all drivers are of one vendor.
 log::Vendor DeviceLoader::vendor_of(const Device& device) const {
   if (device.vendor != log::Vendor::none) return device.vendor;
   const std::vector<log::GpuDriver>& drivers = log_.devices.drivers;
@@ -52,7 +52,7 @@ Gpu DeviceLoader::gpu_of(const Device& device) const {
   return gpu;
 }
 
-// Processes of a host that use one GPU mean the same row, whatever they count it as.
+// Processes of a host that use the same GPU share a row, whatever ordinals they use.
 Index DeviceLoader::add_gpu(const Gpu& gpu) {
   std::vector<Gpu>& rows = job_.run.gpus;
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const Gpu& row) {
@@ -93,7 +93,7 @@ KnownMemory DeviceLoader::known(const log::DeviceMemory& r) {
 
 void DeviceLoader::finish() {
   for (const auto& [number, device] : devices_) {
-    gpu_rows_[number] = add_gpu(gpu_of(device));  // also one that nothing was allocated on
+    gpu_rows_[number] = add_gpu(gpu_of(device));  // even without allocations
   }
   std::vector<KnownMemory> memory;
   for (const auto& [id, record] : memory_) memory.push_back(known(record));

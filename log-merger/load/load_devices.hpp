@@ -15,7 +15,7 @@ concept DeviceDefinition = std::same_as<View, log::GpuDriverView> ||
     std::same_as<View, log::GpuDeviceView> || std::same_as<View, log::DeviceMemoryView> ||
     std::same_as<View, log::DeviceMemoryEndView> || std::same_as<View, log::UcxDeviceView>;
 
-// Takes the definitions of one log in any order; finish() at their end.
+// Takes the definitions of one log in any order; call finish() at their end.
 class DeviceLoader {
  public:
   DeviceLoader(Job& job, ProcessIndex process)
@@ -23,7 +23,7 @@ class DeviceLoader {
 
   void take(const log::GpuDriverView& view) { log_.devices.drivers.push_back(view.r); }
   void take(const log::GpuDeviceView& view);
-  // The first one of several with one id: the others are of a damaged log.
+  // Only the first of several with the same id: the log is damaged.
   void take(const log::DeviceMemoryView& view) { memory_.try_emplace(view.id(), view.r); }
   void take(const log::DeviceMemoryEndView& view);
   void take(const log::UcxDeviceView& view);

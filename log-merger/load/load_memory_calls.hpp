@@ -1,4 +1,4 @@
-// Calls that make memory known to others, out of the records of a log.
+// Loads registration calls from the records of a log.
 #pragma once
 
 #include <cstdint>

@@ -62,8 +62,7 @@ void MpiLoader::take(const log::WindowView& view) {
   (is_window ? windows_ : files_).push_back({view.r.handle, view.r.tick, view.r.communicator});
 }
 
-// Windows and files live on when their communicator is freed: whose handle it was is asked at their
-// making.
+// Windows and files outlive their communicator: its handle is resolved at their creation.
 void MpiLoader::finish_definitions() {
   for (const Module& module : log_.modules) {
     module_ticks_.push_back(module.tick);
@@ -95,7 +94,7 @@ Predefined predefined_by_name(std::string_view name) {
                                      : Predefined::none;
 }
 
-// The newest name of each; the first one of what nobody made is MPI's.
+// The newest name of each; the first name of a predefined communicator is MPI's.
 void MpiLoader::take_names_and_ends() {
   for (Comm& comm : log_.comms) {
     comm.function = function(comm.function_number);
@@ -166,8 +165,8 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
   add(call);
 }
 
-// A stack of one frame, one for all calls that return to this address while the same modules were
-// loaded. Numbered from above: those of the log count from 1.
+// A stack of one frame, shared by all calls that return to this address with the same modules
+// loaded. Numbered from the top: stacks of the log count from 1.
 std::uint32_t MpiLoader::stack_of_caller(std::uint64_t caller, std::uint64_t tick) {
   if (caller == 0) {
     return 0;
@@ -213,8 +212,8 @@ void MpiLoader::name_requests() {
   }
 }
 
-// The call that a lane shows as its thread's own, unless its record, or that of a later one, says
-// that it is over: its end may have been missed (a longjmp), or the two were read in between.
+// The call that a lane shows as current, unless its record, or that of a later call, says that it
+// is over: its end may have been missed (a longjmp), or happened between the two readings.
 void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& current) {
   const log::RecordType type = current.head.type;
   if ((type != log::RecordType::mpi_call && type != log::RecordType::mpi_window_call &&
@@ -248,8 +247,8 @@ void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& curre
   add(call);
 }
 
-// MPI_LOCK_EXCLUSIVE of Open MPI, MPICH and the standard ABI, recorded in the place of a tag. None
-// of them is MPI_LOCK_SHARED of another: 2, 235, 302.
+// MPI_LOCK_EXCLUSIVE of Open MPI, MPICH and the standard ABI, recorded instead of a tag. None of
+// them is MPI_LOCK_SHARED of another: 2, 235, 302.
 constexpr std::int32_t kExclusiveLocks[] = {1, 234, 301};
 
 void MpiLoader::take_lock(MpiCall& call) {
@@ -259,8 +258,7 @@ void MpiLoader::take_lock(MpiCall& call) {
   call.tag = log::MpiCall::kNone;
 }
 
-// The numbers that calls about partitions, and those that test a request, have in the place of a
-// peer and a tag.
+// Partition calls, and calls that test a request, have numbers instead of a peer and a tag.
 void MpiLoader::take_partitions(MpiCall& call) {
   const std::string& name = texts()[call.function];
   const bool readies = name == "MPI_Pready" || name == "MPI_Pready_range";

@@ -1,4 +1,4 @@
-// What a process's log says of MPI: communicators, windows, files and calls. A part of
+// The MPI part of a process's log: communicators, windows, files and calls. A part of
 // load_processes().
 #pragma once
 
@@ -28,7 +28,7 @@ class MpiLoader {
 
   void take(std::uint16_t lane, const log::MpiCallView& view);
   void take(std::uint16_t lane, const log::MpiRequestsView& view);
-  // When all are taken. Until they are placed, calls are counted from the process's first.
+  // Call it when all are taken. Until they are placed, calls count from the process's first.
   void finish_calls();
   void make_room(std::size_t calls) { calls_.reserve(calls); }
   std::size_t calls() const { return calls_.size(); }

@@ -15,19 +15,19 @@ std::string text_of(log::Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Lengths keep two addresses from running into each other.
+// Lengths keep two addresses apart.
 std::string joined(log::Bytes first, log::Bytes second) {
   return fmt::format("{}:", first.size()) + text_of(first) + text_of(second);
 }
 
 constexpr unsigned char kMappedPrefix[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 
-// A server that listens on IPv6 sees its IPv4 clients as IPv6 addresses that hold theirs.
+// A server that listens on IPv6 sees IPv4 clients as mapped IPv6 addresses.
 bool holds_ipv4(const log::SocketAddress& from) {
   return from.version == 6 && std::memcmp(from.address, kMappedPrefix, sizeof kMappedPrefix) == 0;
 }
 
-// Empty where it is not known. The same text on both sides of a connection.
+// Empty if not known. The same text on both sides of a connection.
 std::string text_of(const log::SocketAddress& from) {
   if (from.version == 0) {
     return {};
@@ -159,7 +159,7 @@ void PeerLoader::finish_definitions() {
   for (const End& end : interface_ends_) {
     const auto at = log_.interface_at(static_cast<std::uint16_t>(end.handle), end.tick);
     if (at == kNone) continue;
-    // Once: a second end is that of one whose definition is lost.
+    // Only once: a second end belongs to an interface whose definition is lost.
     Interface& row = log_.interfaces[at];
     row.end_tick = std::min(row.end_tick, end.tick);
   }
@@ -167,7 +167,7 @@ void PeerLoader::finish_definitions() {
   for (const End& end : worker_ends_) {
     const auto at = row_at(log_.workers, end.handle, end.tick);
     if (at == kNone) continue;
-    // Once: a second end is that of a worker of a UCX that is not known.
+    // Only once: a second end belongs to a worker of an unknown UCX.
     Worker& row = log_.workers[at];
     row.end_tick = std::min(row.end_tick, end.tick);
   }
@@ -210,7 +210,7 @@ void PeerLoader::finish_ucp_endpoints() {
   }
 }
 
-// The one being made when it was told, else the newest that is not later.
+// The worker being made at that time, else the newest no later one.
 UcpEndpoint* PeerLoader::endpoint_of(const ConnectionOf& connection) {
   Rows<UcpEndpoint>& rows = log_.ucp_endpoints;
   const auto next = std::partition_point(rows.begin(), rows.end(), [&](const UcpEndpoint& row) {

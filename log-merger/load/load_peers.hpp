@@ -1,5 +1,5 @@
-// What a log defines of who is who: interfaces and endpoints of UCT, workers, endpoints and
-// connections of UCP, from when to when each was there. Private to log-merger/.
+// Definitions that identify peers: UCT interfaces and endpoints, UCP workers, endpoints and
+// connections, each with its lifetime. Private to log-merger/.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace uctrace::merge {
 
-// Takes the definitions of one log in the order of its streams; finish_definitions() at their end.
+// Takes the definitions of one log in the order of its streams; call finish_definitions() at their
+// end.
 class PeerLoader {
  public:
   PeerLoader(Job& job, ProcessLog& log) : job_(job), log_(log) {}
@@ -39,7 +40,7 @@ class PeerLoader {
   std::vector<Endpoint> own_addresses_, connects_;
   std::vector<ConnectionOf> connections_;
   std::vector<End> worker_ends_, interface_ends_, endpoint_ends_;
-  // Opened in this lane since it last made a worker: a worker is told after its interfaces.
+  // Opened in this lane since its last worker: a worker is recorded after its interfaces.
   std::vector<InterfaceIndex> interfaces_of_next_worker_;
   std::uint16_t lane_ = 0;
 };

@@ -24,7 +24,7 @@ void PendingQueues::take(const log::UctPendingView& view) {
   --balance;
 }
 
-// A queue ends with its endpoint: what is in it then, nobody will be told of.
+// A queue ends with its endpoint: nothing will report requests still in it.
 void PendingQueues::finish(ProcessLog& log) {
   for (const auto& [key, entry] : in_queue_) {
     const auto& [balance, since] = entry;

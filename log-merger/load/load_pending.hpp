@@ -1,4 +1,4 @@
-// The pending queues of a process: what entered them, what left, and what is still there. A part of
+// The pending queues of a process: requests that entered, left, and are still there. A part of
 // load_processes().
 #pragma once
 
@@ -13,12 +13,12 @@ namespace uctrace::merge {
 class PendingQueues {
  public:
   void take(const log::UctPendingView& view);
-  // When all are taken: what became of them, into ProcessLog::pending.
+  // When all are taken: writes their fates to ProcessLog::pending.
   void finish(ProcessLog& log);
 
  private:
   PendingTotals totals_;
-  // By endpoint and request: how often it was added and did not leave, and when it was last added.
+  // By endpoint and request: how often it was added without leaving, and when it was last added.
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::int64_t, std::uint64_t>>
       in_queue_;
 };

@@ -1,5 +1,6 @@
-// The logs of the processes into the job's vectors: definitions first, one process after the other,
-// since they add to what all share; then events, which refer to them, of several processes at once.
+// Loads the processes' logs into the job's vectors. Definitions come first, one process after the
+// other, because they add to shared tables. Events, which refer to them, follow, with processes in
+// parallel.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -101,8 +102,7 @@ class ProcessLoader {
             file.event_count(RecordType::ucp_operation), mpi_.calls()};
   }
 
-  // Fills the rows from `first` on, but for those of calls, of which only the end of the log tells
-  // how many there are.
+  // Fills the rows from `first` on, except calls: their number is known only at the end of the log.
   void load_events(const Rows& first) {
     first_ = next_ = first;
     log_.uct_rows = {first.uct, first.uct + rows().uct};
@@ -124,7 +124,7 @@ class ProcessLoader {
     ends_.end_with_calls();
   }
 
-  // What is counted for the job, in the order of the processes.
+  // Adds the job's counts, in the order of the processes.
   void add_totals() {
     job_.mpi_request_records += mpi_request_records_;
     ends_.add_totals();
@@ -133,7 +133,7 @@ class ProcessLoader {
  private:
   std::int64_t time(std::uint64_t tick) const { return log_.clock.job_ns(tick); }
 
-  // `ticks`: how long it went on, at the least; UINT64_MAX: not known.
+  // `ticks`: its least duration; UINT64_MAX: not known.
   void check_time(std::uint16_t lane, std::uint64_t start, std::uint64_t ticks = 0) {
     const std::uint64_t last = start + ticks;
     checks_.time(lane, start, last < start ? UINT64_MAX : last);
@@ -281,7 +281,7 @@ class ProcessLoader {
     if (op.id != 0) {
       checks_.id(lane, op.id, log_.uct_by_id.set(op.id, UctIndex(next_.uct)));
     }
-    // One that was not timed may have been handled inside its call, by the process itself.
+    // An untimed message to self may have been handled inside its call.
     check_time(lane, op.start_tick, op.one_tick ? UINT64_MAX : view.r.duration_ticks);
     checks_.interface(op.interface);
     checks_.endpoint(op.endpoint);
@@ -336,7 +336,7 @@ class ProcessLoader {
     op.stack = view.stack;
     op.tool = is_tool_traffic(lane, op.start_tick);
     checks_.id(lane, op.id, log_.ucp_by_id.set(op.id, UcpIndex(next_.ucp)));
-    // The end of one that ends with its call stands in the call's record.
+    // If an operation ends with its call, the call's record has the end.
     const bool ends_with_call = (op.flags & log::UcpOperation::kCallEnd) != 0;
     check_time(lane, op.start_tick, ends_with_call ? UINT64_MAX : view.r.duration_ticks);
     job_.ucp.at(next_.ucp++) = op;
@@ -349,7 +349,7 @@ class ProcessLoader {
         });
   }
 
-  // What the words of the record mean depends on the family.
+  // The meaning of the record's words depends on the family.
   static void take_details(const log::UcpOperation& r, UcpOp& op) {
     if (op.is(log::UcpFamily::tag_send) || op.is(log::UcpFamily::tag_receive)) {
       op.tag = r.tag;

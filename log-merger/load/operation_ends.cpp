@@ -11,8 +11,8 @@ using log::RecordType;
 
 std::size_t count(const RowSpan& rows) { return rows.end - rows.begin; }
 
-// Calls take(row, end) for the last of the ends that name an operation: only a damaged log has
-// several. Those of which the log has no operation go to outside(end), once each.
+// Calls take(row, end) for the last end of each operation: only a damaged log has several. Ends
+// without an operation in the log go to outside(end), once each.
 template <typename End, typename Ids, typename Take, typename Outside>
 void each_last(const std::vector<End>& ends, const Ids& rows_by_id, const RowSpan& rows, Take take,
                Outside outside) {
@@ -47,7 +47,7 @@ void OperationEnds::make_room() {
   ucp_ends_.reserve(ucp);
 }
 
-// Once all operations are there, an end of another one is of no use, but for what it tells of the
+// After all operations are loaded, ends of others are useless, except for what they tell about the
 // time before a window: a damaged log may have any number of them.
 template <typename End, typename Ids>
 void OperationEnds::keep(std::vector<End>& ends, const End& end, const Ids& rows_by_id,
@@ -107,7 +107,7 @@ void OperationEnds::end_ucp_operations() {
   ucp_ends_ = {};
 }
 
-// What began before a window did: of a receive its end tells all the same what it took.
+// For operations that began before a window: the end of a receive still tells what it took.
 void OperationEnds::take_end_of_outside(const UcpEnd& end) {
   if (log_.recorded.whole()) return;
   ++log_.ucp_ends_of_outside;

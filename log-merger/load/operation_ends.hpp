@@ -1,5 +1,5 @@
-// The completions of a process's operations, which may come before the operations do in its log:
-// kept until all of these are there. A part of load_processes().
+// The completions of a process's operations. They may precede the operations in its log: kept until
+// all of these are loaded. A part of load_processes().
 #pragma once
 
 #include <cstddef>
@@ -15,17 +15,17 @@ class OperationEnds {
  public:
   OperationEnds(Job& job, ProcessIndex process);
 
-  // For as many as operations in the log can have, whatever it says of completions.
+  // For as many as the log's operations can have, whatever it says about completions.
   void make_room();
   // The log has `left` more operations to come.
   void take(const log::UctCompletionView& view, std::size_t left);
   void take(const log::UcpCompletionView& view, std::size_t left);
-  // When all operations are in the job's rows, by their ids.
+  // Call it when all operations are in the job's rows, by id.
   void finish();
-  // When the MPI calls are there, too: operations that end with the call they begin with. If its
-  // record was lost, or it had not returned, their end is not known.
+  // Call it when the MPI calls are loaded, too: for operations that end with the call in which they
+  // begin. If its record was lost, or it had not returned, their end is not known.
   void end_with_calls();
-  // Those of no operation in a log that has all of them, or of one that has ended.
+  // Ends without an operation in a complete log, or of an operation that has already ended.
   std::uint64_t useless() const { return useless_; }
   // What is counted for the job, in the order of the processes.
   void add_totals();

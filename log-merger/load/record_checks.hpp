@@ -1,6 +1,6 @@
-// Whether the records of a log fit each other: each of them is well-formed, and all the same a
-// damaged file, or a clock that jumps, may have made them so that no process wrote them. What is
-// found is counted and named; nothing is left out for it. A part of ProcessLoader.
+// Checks whether the well-formed records of a log are consistent with each other: they may not be
+// after damage to the file or a clock jump. Inconsistencies are counted and reported; no record is
+// left out for them. A part of ProcessLoader.
 #pragma once
 
 #include <algorithm>
@@ -20,9 +20,9 @@ class RecordChecks {
         margin_ticks_(static_cast<std::uint64_t>(
             kMarginNs / std::max(log.clock.ns_per_tick(), kFastestNsPerTick))) {}
 
-  // A record that began at `start`, and was made at `last` or later. Records of a lane are in the
-  // order in which they were made, so that what lies before them began before that; but for a
-  // signal handler, which records while its thread does.
+  // A record that began at `start` and was made at `last` or later. Records of a lane are in the
+  // order in which they were made, so earlier records began before that. Signal handlers, which
+  // record inside their thread, are exceptions.
   void time(std::uint16_t lane, std::uint64_t start, std::uint64_t last) {
     if (lane >= newest_start_.size()) newest_start_.resize(lane + 1u);
     std::uint64_t& newest = newest_start_[lane];
@@ -30,7 +30,7 @@ class RecordChecks {
     newest = std::max(newest, start);
   }
 
-  // Lanes count what they give, from 1.
+  // Lanes count ids from 1.
   void id(std::uint16_t lane, log::Id id, bool is_new) {
     const bool is_own = log::lane_of(id) == lane && log::number_in_lane(id) != 0;
     faults_.foreign_ids += !is_own;

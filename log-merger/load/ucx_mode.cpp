@@ -33,7 +33,7 @@ Json ucp_libraries_json(const Job& job) {
       const auto found = log.ucp_libraries.find(worker.library);
       return found == log.ucp_libraries.end() ? Key() : as_key(found->second);
     };
-    std::set<Key> seen;  // also what is left alone, as its version is not known
+    std::set<Key> seen;  // also UCXs left alone because their version is not known
     for (const auto& [number, library] : log.ucp_libraries) seen.insert(as_key(library));
     for (const Worker& worker : log.workers) seen.insert(key_of(worker));
     for (const Key& key : seen) ++uses[key].processes;

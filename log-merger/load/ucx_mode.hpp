@@ -1,4 +1,4 @@
-// Which UCX a job used, and by which way in it was recorded.
+// The UCX that a job used, and how it was recorded.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -7,14 +7,13 @@
 
 namespace uctrace::merge {
 
-// "stock", "rebuilt", "mixed" where that is not the same for all of it, null where UCX was not
-// used.
+// "stock", "rebuilt", "mixed" if not the same everywhere, null if UCX was not used.
 nlohmann::ordered_json ucx_mode(const Job& job);
 
-// [{path, version, processes, workers, operations}] of each libucp.
+// [{path, version, processes, workers, operations}] for each libucp.
 nlohmann::ordered_json ucp_libraries_json(const Job& job);
 
-// [{path, mode, processes}] of each libuct.
+// [{path, mode, processes}] for each libuct.
 nlohmann::ordered_json uct_libraries_json(const Job& job);
 
 }  // namespace uctrace::merge

@@ -11,20 +11,20 @@ namespace {
 
 using wire::AmId;
 
-// A fragment of the program's active messages, or the announcement of one.
+// A fragment of an active message of the program, or its announcement.
 template <typename Event>
 bool is_fragment(const Event& event) {
   return starts_am_send(event) || is(event, AmId::am_middle);
 }
 
-// Whether its header tells it from others, as far as they differ.
+// Whether its header can distinguish it from others.
 template <typename Event>
 bool tells_content(const Event& event) {
   return is_fragment(event) && event.header.count == wire::shape_of(event.am_id).words;
 }
 
-// kNone: it was not seen to come from a call that sends an active message. What a blocking call
-// posts may be anybody's.
+// kNone: not posted in a call that sends an active message. A blocking call may post for any
+// operation.
 UcpIndex send_that_posted(const Job& job, const UctOp& op) {
   if (!accepted(op) || op.origin_kind != log::Origin::ucp || op.route == log::Route::blocking ||
       op.parent_id != 0) {
@@ -42,7 +42,7 @@ bool is_first_word_of(const UcpOp& send, const UctOp& fragment) {
          wire::program_header_bytes(fragment.am_id, word) == send.header_bytes;
 }
 
-// What a fragment moves of its send, or announces.
+// The bytes of its send that a fragment moves or announces.
 std::uint64_t bytes_of_send(const UctOp& fragment) {
   const auto& words = fragment.header.words;
   return is(fragment, AmId::rndv_rts)
@@ -68,10 +68,10 @@ AmContents::Name AmContents::content_of(std::uint8_t am_id, const HeaderWords& h
     hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
     hash ^= hash >> 32;
   }
-  return std::max(hash, kNotSent + 1);  // what is below has a meaning of its own
+  return std::max(hash, kNotSent + 1);  // smaller values have special meanings
 }
 
-// Those that a process sent, by their places in its rows.
+// The fragments that a process sent, by their place in its rows.
 std::vector<AmContents::Told> AmContents::read_fragments(const ProcessRows& rows,
                                                          std::vector<Posted>& posted) const {
   std::vector<Told> sends(rows.ucp.end - rows.ucp.begin);
@@ -110,7 +110,7 @@ void AmContents::name_sends(const ProcessRows& rows, std::vector<Posted>& posted
   }
 }
 
-// A content of several names says nothing of either.
+// A content with several names identifies none of them.
 void AmContents::name_sends() {
   const std::vector<ProcessRows> rows = rows_of_processes(job_);
   std::vector<std::vector<Posted>> of_process(rows.size());
@@ -137,7 +137,7 @@ AmContents::Name AmContents::sent_as(Name content) const {
   return found != sent_as_.end() && found->content == content ? found->name : kNotSent;
 }
 
-// A content that none of these sends has is a name as well.
+// A content that no send has is a name as well.
 void AmContents::name_calls(RowSpan rows) {
   for (const UcpIndex i : Indexes<UcpOp>(rows.begin, rows.end)) {
     const UcpOp& call = job_.ucp[i];
@@ -162,10 +162,10 @@ AmContents::Name AmContents::name_of(UcpIndex op) const {
   return names_.empty() ? kUnknown : names_[op];
 }
 
-// A send and the call that took it have the same name where both have one: where all do, they can
-// be laid apart. Where only sends or only calls lack theirs, as many sends as calls of a name were
-// each other's if nothing is left over of the group: no other call took one of these sends, or no
-// other send was taken by one of these calls. What does not add up stays together.
+// A send and the call that took it have the same name if both have one: if all have names, they can
+// be separated by name. If only sends, or only calls, lack names, then equally many sends and calls
+// of a name belong together, provided the rest of the group adds up: no other call took one of
+// these sends, or these calls took no other send. What does not add up stays together.
 std::vector<Group> AmContents::apart(const Group& group, bool all_recorded) {
   std::map<Name, Group> of_name;
   for (const HalfMessage& send : group.sends) of_name[send.content].sends.push_back(send);

@@ -1,11 +1,10 @@
-// What the fragments of active messages told of their content: which of the messages that are alike
-// by handler and lengths are not the same. Private to the matching.
+// Distinguishes active messages by the content of their fragments, if handler and lengths are the
+// same. Private to the matching.
 //
-// A handler is called inside an arrival. The arrival's header, with the request id of a rendezvous
-// or with a digest of what the program put into the message (event-log/format/ucp_wire.hpp), is
-// that of a fragment of the send that it took. So each send whose fragments are all known has a
-// *name*, the same for those that cannot be told apart, and a call has that of the sends with its
-// fragment.
+// A handler is called inside an arrival. The arrival's header, with a rendezvous's request id or a
+// digest of the program's data (event-log/format/ucp_wire.hpp), equals that of a fragment of the
+// send that it took. So each send with known fragments gets a *name*, shared by sends that cannot
+// be distinguished, and a call gets the name of the sends with its fragment.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +19,22 @@ class AmContents {
  public:
   explicit AmContents(const Job& job);
 
-  // A hash of a content. Different contents with one hash, of which there are hardly ever two,
-  // count as the same.
+  // A hash of a content. Different contents with the same hash, which are very rare, count as the
+  // same.
   using Name = std::uint64_t;
   static constexpr Name kUnknown = 0;  // any
 
   // Of a UCP operation.
   Name name_of(UcpIndex op) const;
 
-  // Sends to one handler with the same lengths, and its calls, laid apart by their names where that
-  // is certain: each send of a part was taken by a call of this part, if by any. `all_recorded`:
-  // none of those that belong to the group is missing by the user's wish.
+  // Separates sends to one handler with the same lengths, and its calls, by name where that is
+  // certain: each send of a part was taken by a call of the same part, if at all. `all_recorded`:
+  // none of the group is missing by the user's choice.
   static std::vector<Group> apart(const Group& group, bool all_recorded);
 
  private:
   static constexpr Name kNotSent = 1;
-  // What the fragments of a send tell together.
+  // The combined content of a send's fragments.
   struct Told {
     Name name = kUnknown;  // the content of the first
     std::uint32_t fragments = 0;
@@ -59,7 +58,7 @@ class AmContents {
   Name sent_as(Name content) const;
 
   const Job& job_;
-  std::vector<SentAs> sent_as_;  // by the content of a fragment: the name of its sends
+  std::vector<SentAs> sent_as_;  // from a fragment's content to the name of its sends
   ByIndex<UcpOp, Name> names_;   // empty: there is no active message
 };
 

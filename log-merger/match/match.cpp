@@ -7,10 +7,10 @@
 // It is the only pairing that the ordering rules of tag matching allow as long as one endpoint and
 // one posting thread use the key on each side between two quiescent points (all that was sent so
 // far had been received before the next send began), and as long as no operation between them is
-// missing; otherwise the pairs are `ambiguous`. Where the user did not want all events recorded,
-// match_parts.cpp says which sends and receives are counted against each other. Quiescent points
-// matter because MPI libraries use the context of a freed communicator, and with it the tag, again
-// for other ranks. Receives that were cancelled or failed took nothing.
+// missing; otherwise the pairs are `ambiguous`. If the user did not want all events recorded,
+// match_parts.cpp chooses which sends and receives are counted against each other. Quiescent points
+// matter because MPI libraries reuse the context of a freed communicator, and with it the tag, for
+// other ranks. Receives that were cancelled or failed took nothing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,15 +31,16 @@ namespace {
 
 UcpOp& at(Job& job, UcpIndex index) { return job.ucp[index]; }
 
-// Whether what the log lacks, if anything, comes after all that it has: it is still being written,
+// Whether missing events, if any, are later than all existing ones: the log is still being written,
 // or its process was killed.
 bool ends_early(const ProcessLog& log) {
   return log.file.page().closed == 0 && log.file.dropped_records() == 0 &&
          unreadable_parts(log) == 0;
 }
 
-// More receives than sends: sends are missing. They come behind the known ones if the log of their
-// process ends early and the tag names one source, as MPI's do; else they may be in between.
+// More receives than sends: sends are missing. They are later than the known ones if their
+// process's log ends early and the tag identifies one source, as MPI's does; otherwise they may be
+// in between.
 bool sends_may_lack(const Job& job, const Group& group) {
   if (group.receives.size() <= group.sends.size()) {
     return false;
@@ -48,9 +49,8 @@ bool sends_may_lack(const Job& job, const Group& group) {
   return log.flavour == MpiFlavour::none || !ends_early(log);
 }
 
-// Logs of which operations may be missing anywhere among those that they have: records were
-// dropped, or parts of them cannot be read. Without its endpoint's or worker's definition an
-// operation is in no group.
+// Logs whose operations may have gaps anywhere: records were dropped, or parts cannot be read.
+// Without the definition of its endpoint or worker an operation is in no group.
 class Losses {
  public:
   explicit Losses(const Job& job) {
@@ -74,13 +74,13 @@ class Losses {
   bool in_any_ = false;
 };
 
-// Whether the k-th known receive need not be the one that took the k-th known send, since either
-// need not be the k-th. Where no send can be missing, and all that were sent were taken by receives
-// that are known, none of these can be.
+// Whether the k-th known receive may not have taken the k-th known send, because either may not
+// really be the k-th. If no send can be missing, and known receives took all sends, there is no
+// shift.
 bool may_be_shifted(const Job& job, const Losses& losses, const Group& group, bool all_taken) {
   if (!losses.in_any_log()) return false;
   const HalfMessage& sender = group.sends.front();
-  // As tags of MPI say, unless the context of a freed communicator was used again.
+  // MPI tags identify the source, unless the context of a freed communicator was reused.
   const bool one_source =
       job.logs[sender.process].flavour != MpiFlavour::none &&
       std::all_of(group.sends.begin(), group.sends.end(),
@@ -89,7 +89,7 @@ bool may_be_shifted(const Job& job, const Losses& losses, const Group& group, bo
   return sends_lack || (!all_taken && losses.in_log_of(group.receives.front()));
 }
 
-// What of an active message was dropped that may have told it from others: its fragments.
+// The fragments of an active message, which could have distinguished it, may have been dropped.
 bool may_lack_content(const Job& job, const HalfMessage& send, const HalfMessage& receive) {
   const auto lost = [&](const HalfMessage& half) {
     const log::LaneCounters& counted = job.logs[half.process].totals;
@@ -102,15 +102,15 @@ bool may_lack_content(const Job& job, const HalfMessage& send, const HalfMessage
 std::vector<bool> sure_pairs(const Job& job, const Group& group, std::size_t pairs) {
   const bool one_of_each = group.sends.size() == 1 && group.receives.size() == 1;
   if (!one_of_each && sends_may_lack(job, group)) return std::vector<bool>(pairs, false);
-  // Instants of clocks that only the wall clock joins cannot be compared well enough.
+  // Times of clocks related only by wall clocks cannot be compared well enough.
   const auto margin = [&job](ProcessIndex a, std::int64_t a_ns, ProcessIndex b, std::int64_t b_ns) {
     return clock_margin_ns(job, a, a_ns, b, b_ns);
   };
   return only_possible_pairs(group.sends, group.receives, margin);
 }
 
-// In the order in which they were posted. Within one process ticks order; between processes the job
-// clock does, approximately: that case is ambiguous anyway.
+// Posting order: by ticks within a process, and approximately by the job clock between processes.
+// The latter case is ambiguous anyway.
 void put_in_order(Group& group) {
   std::sort(group.sends.begin(), group.sends.end(), [](const HalfMessage& a, const HalfMessage& b) {
     return std::pair(a.start_ns, a.op) < std::pair(b.start_ns, b.op);
@@ -121,19 +121,19 @@ void put_in_order(Group& group) {
             });
 }
 
-// The last of an operation stays the last.
+// Stable: the last outcome of an operation stays last.
 void sort_by_operation(std::vector<Outcome>& outcomes) {
   std::stable_sort(outcomes.begin(), outcomes.end(),
                    [](const Outcome& a, const Outcome& b) { return a.op < b.op; });
 }
 
-// Matches the groups of a part of the job's messages; of several parts at once.
-class alignas(64) PartOfMatching {  // threads add to outcomes of several at once
+// Matches the groups of a part of the job's messages; parts are processed in parallel.
+class alignas(64) PartOfMatching {  // threads add to several in parallel
  public:
   PartOfMatching(const Job& job, const HalfMessages& halves, const Losses& losses)
       : job_(job), halves_(halves), losses_(losses) {}
 
-  // Pairs that are ambiguous since records are missing.
+  // Pairs that are ambiguous because records are missing.
   std::uint64_t doubtful_by_loss() const { return doubtful_by_loss_; }
   // What was found, by operation.
   const std::vector<Outcome>& outcomes() const { return outcomes_; }
@@ -145,7 +145,7 @@ class alignas(64) PartOfMatching {  // threads add to outcomes of several at onc
     sort_by_operation(outcomes_);
   }
 
-  // Of a run of which events are missing by the user's wish.
+  // For a run with events missing by the user's choice.
   void match_in_parts(std::size_t part, const std::vector<WholePart>& of_tags,
                       const std::vector<WholePart>& of_active_messages) {
     MessageGroups groups = halves_.groups_of(part);
@@ -168,7 +168,7 @@ class alignas(64) PartOfMatching {  // threads add to outcomes of several at onc
     return groups;
   }
 
-  // A receive whose operation is not recorded may be any worker's of its process.
+  // A receive whose operation is not recorded may belong to any worker of its process.
   void add_outside_receives(std::size_t part, MessageGroups& groups) const {
     for (const OutsideReceive& receive : job_.outside_receives) {
       for (const Worker& worker : job_.logs[receive.process].workers) {
@@ -200,13 +200,13 @@ class alignas(64) PartOfMatching {  // threads add to outcomes of several at onc
           pairs.may_lack_receives ? first_doubtful_tick(key) : UINT64_MAX;
       match_group(key, {std::move(pairs.sends), std::move(pairs.receives), {}}, doubtful,
                   pairs.match,
-                  false);  // some were on their way when the part began
+                  false);  // some may have been on their way when the part began
     }
   }
 
-  // The first sends with the first receives. `certain`: what a pair is that is the only one
-  // possible; `doubtful`: the place of a receive from which on none is. `all_taken`: as many were
-  // sent as taken.
+  // Pairs the first sends with the first receives. `certain`: the match of a pair that is the only
+  // possible one. `doubtful`: the place of a receive from which on no pair is certain. `all_taken`:
+  // as many sends as receives.
   void match_group(const MessageKey& key, const Group& group, std::uint64_t doubtful, Match certain,
                    bool all_taken) {
     const std::size_t pairs = std::min(group.sends.size(), group.receives.size());
@@ -235,7 +235,7 @@ class alignas(64) PartOfMatching {  // threads add to outcomes of several at onc
   std::uint64_t doubtful_by_loss_ = 0;
 };
 
-// To the operations of each process once, in the order in which they lie.
+// Writes to the operations of each process once, in memory order.
 void take_over(const std::vector<PartOfMatching>& parts, Job& job) {
   const auto take = [&](std::size_t begin, std::size_t end) {
     const auto is_before = [](const Outcome& outcome, std::size_t op) {
@@ -277,7 +277,7 @@ void match_groups(Job& job) {
   }
 }
 
-// A call of a handler that was told of data, and where that lay.
+// A handler's call that announced data, and the data's address.
 struct ToldOfData {
   std::pair<ProcessIndex, std::uint64_t> data;  // process and address
   std::uint64_t start_tick;
@@ -295,7 +295,7 @@ void link_to_handler(UcpOp& op, UcpIndex call, UcpOp& handler) {
   handler.end_status = op.end_status;
 }
 
-// Of the rows of a process, or of several.
+// For the rows of one or more processes.
 std::vector<ToldOfData> told_of_data(const Job& job, const Indexes<UcpOp>& rows) {
   std::vector<ToldOfData> told;
   for (const UcpIndex i : rows) {
@@ -307,7 +307,7 @@ std::vector<ToldOfData> told_of_data(const Job& job, const Indexes<UcpOp>& rows)
   return told;
 }
 
-// Data that a handler was only told of: the newest call of a handler that got this address for it.
+// Data that a handler was only told about: the newest handler call with this data address.
 void link_data_receives(Job& job) {
   const auto link = [&](std::size_t begin, std::size_t end) {
     const Indexes<UcpOp> rows(begin, end);

@@ -2,11 +2,12 @@
 //   * between two instants at which nothing was on its way, what was sent is what was received:
 //   from
 //     either end, if there are as many of both. exact
-//   * from such an instant, or the beginning of the run, if all that follows is recorded, or all
-//     that was before: else a receive that nobody recorded may have taken the first. exact
-//   * back from such an instant: what was sent before was received before, and last. exact
-//   * else from the first of both, moved on as little as makes lengths and times agree: if nothing
-//     else agrees, inferred
+//   * from such an instant, or the beginning of the run, if everything after, or everything before,
+//     is recorded: otherwise an unrecorded receive may have taken the first. exact
+//   * backward from such an instant: messages sent last before it were received last before it.
+//     exact
+//   * else from the first of both, with the smallest shift that makes lengths and times agree: if
+//     no other shift agrees, inferred
 #include "log-merger/match/match_parts.hpp"
 
 #include <algorithm>
@@ -18,8 +19,8 @@ namespace {
 
 constexpr std::size_t kMostMoved = 64;  // messages that may be on their way when a window opens
 
-// Whether ids tell where the outside receives belong among the others: those of a lane grow as its
-// operations are posted.
+// Whether ids tell the place of the outside receives among the others: ids of a lane grow in
+// posting order.
 bool is_in_one_lane(const Group& group) {
   if (group.receives.empty() || group.outside.empty()) return true;
   const auto lane = log::lane_of(group.receives.front().id);
@@ -77,7 +78,7 @@ class PartMatcher {
     if (taker == nullptr) return true;
     const HalfMessage& receive = *taker;
     const std::int64_t taken = receive.taken_ns;
-    // Instants of clocks that only the wall clock joins say nothing of each other.
+    // Times of clocks related only by wall clocks cannot be compared.
     const auto margin =
         taken < 0 ? std::nullopt
                   : clock_margin_ns(job_, send.process, send.start_ns, receive.process, taken);
@@ -94,7 +95,7 @@ class PartMatcher {
   }
 
   struct Move {
-    std::size_t sends = 0, takers = 0;  // that are passed over
+    std::size_t sends = 0, takers = 0;  // that are skipped
   };
 
   std::size_t pairs_of(Move move) const {
@@ -102,7 +103,8 @@ class PartMatcher {
                     takers_.size() - std::min(takers_.size(), move.takers));
   }
 
-  // The smallest move that agrees, which is a guess if another one does that joins not many less.
+  // The smallest shift that agrees. It is a guess if another shift with nearly as many pairs
+  // agrees, too.
   void join_by_content() {
     std::vector<Move> agreeing;
     for (std::size_t moved = 0; moved < kMostMoved && agreeing.size() < 2; ++moved) {
@@ -120,7 +122,8 @@ class PartMatcher {
     join(move.sends, move.takers, agreeing.size() == 1 ? Match::inferred : Match::ambiguous);
   }
 
-  // Where nothing was missing from a quiet instant on, what has no partner has none in the run.
+  // If nothing is missing from a quiescent instant on, operations without a partner have none in
+  // the run.
   void mark_partnerless(bool whole_after) {
     if (part_.quiescent_before && whole_after) {
       for (std::size_t i = takers_.size(); i < sends_.size(); ++i) {

@@ -1,5 +1,5 @@
-// Sends and receives of one kind in a job of which events are missing by the user's wish: which of
-// them can be laid beside each other, part by part. Private to the matching.
+// For jobs with events missing by the user's choice: which sends and receives of one kind can be
+// paired by counting, part by part. Private to the matching.
 #pragma once
 
 #include <algorithm>
@@ -14,35 +14,35 @@
 
 namespace uctrace::merge {
 
-// What could be one another's send and receive.
+// Possible partners.
 struct Group {
   std::vector<HalfMessage> sends, receives;    // in posting order
-  std::vector<const OutsideReceive*> outside;  // receives, of which the logs hold the ends only
+  std::vector<const OutsideReceive*> outside;  // receives of which the logs have only the ends
 };
 
-// The k-th send is the one that the k-th receive took, as far as `match` says.
+// The k-th receive took the k-th send, with the certainty of `match`.
 struct Pairs {
   std::vector<HalfMessage> sends, receives;  // as many
   Match match = Match::exact;                // at best
-  bool may_lack_receives = false;  // one posted in between may end where nothing was recorded
+  bool may_lack_receives = false;  // one posted in between may have ended outside the windows
 };
 
-// What was found of an operation; of several that of one the last holds.
+// The result for an operation; the last one counts.
 struct Outcome {
   UcpIndex op;
   Match match = Match::unmatched;
   UcpIndex partner = kNone;           // kNone: none was found
-  ProcessIndex peer_process = kNone;  // of a receive that has one
+  ProcessIndex peer_process = kNone;  // for a receive with a partner
 };
 
-// What took messages, in posting order; nullptr: what only its end is known of.
+// Receives in posting order; nullptr: one of which only the end is known.
 using Takers = std::vector<const HalfMessage*>;
 
-// Each outside receive in turn in front of the first other one that has a greater id, else at the
-// end. Time: n log n. `less` compares two ids.
+// Inserts each outside receive before the first other one with a larger id, else at the end. Time:
+// n log n. `less` compares two ids.
 template <typename Less = std::less<>>
 Takers takers_of(const Group& group, Less less = {}) {
-  // The first with a greater id is the first up to which the greatest one is greater.
+  // The first with a larger id is the first whose running maximum is larger.
   std::vector<log::Id> greatest;
   for (const HalfMessage& receive : group.receives) {
     greatest.push_back(greatest.empty() ? receive.id : std::max(greatest.back(), receive.id, less));
@@ -63,8 +63,7 @@ Takers takers_of(const Group& group, Less less = {}) {
 // As far as both are known.
 bool lengths_agree(const HalfMessage& send, const HalfMessage& receive);
 
-// Also says, into `outcomes`, of each operation that has no partner whether that is because of what
-// is missing.
+// For each operation without a partner, `outcomes` also says whether missing events are the reason.
 std::vector<Pairs> lay_side_by_side(const Job& job, const Group& group,
                                     const std::vector<WholePart>& parts,
                                     std::vector<Outcome>& outcomes);

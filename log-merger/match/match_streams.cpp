@@ -1,12 +1,12 @@
 // Which receives took the bytes of which stream sends. The definition that this file implements:
 //
-//   What the receives of an endpoint took, in the order in which they were posted, is what the
-//   endpoint at the other end sent, in the order in which its sends were posted.
+//   The bytes that the receives of an endpoint took, in posting order, are the bytes that the
+//   endpoint at the other end sent, in posting order.
 //
-// A send is matched when receives took all its bytes; one of which some are unread is not. Which
-// endpoints are the two ends of a stream is told, in this order,
+// A send is matched when receives took all its bytes; a partly unread one is not. The two ends of a
+// stream are found, in this order,
 //   1. by the id in the header of the fragments, the receiver's name for its endpoint: UCP uses the
-//      endpoint's address for it, or a number that the arrivals tell in which receives end  exact
+//      endpoint's address for it, or a number known from the arrivals in which receives end exact
 //   2. by UCP's own rule: the k-th endpoint of a worker to another one is connected with the k-th
 //      endpoint of that one to the first, and the endpoint of a worker to itself with itself  exact
 //   3. by being the only ones left between two processes                                 inferred
@@ -32,10 +32,11 @@ struct End {
   IndexOf<UcpEndpoint> row;
   std::vector<UcpIndex> ops;  // in posting order
   bool ordered = true;        // by one thread
-  // The receiver's ids for its endpoint: a receiving end's own, of a sending end those it wrote.
+  // The receiver's ids for its endpoint: the own ids of a receiving end, or the ids that a sending
+  // end wrote.
   std::set<std::uint64_t> ids;
   ProcessIndex peer_process;
-  Index other = kNone;  // the end at the other side, into the list of ends of the other direction
+  Index other = kNone;  // the other end, into the list of ends of the other direction
   bool exact = false;
 };
 
@@ -123,7 +124,7 @@ class Streams {
     }
     for (const auto& [send, bytes] : sent_bytes) {
       if ((op(send).flags & log::UcpOperation::kUnknownLength) != 0) {
-        op(send).bytes = bytes;  // a generic datatype, whose packed length only the wire tells
+        op(send).bytes = bytes;  // a generic datatype: only the wire tells its packed length
       }
     }
     for (End& receiver : receivers_) {
@@ -160,7 +161,7 @@ class Streams {
     return end.row == kNone ? 0 : log_of(end).ucp_endpoints[end.row].remote_uid;
   }
 
-  // Whether what is known of the two does not speak against it.
+  // Whether nothing known about the two contradicts it.
   bool may_be_ends(const End& sender, const End& receiver) const {
     const auto agree = [](std::uint64_t a, std::uint64_t b) { return a == 0 || b == 0 || a == b; };
     return (sender.peer_process == kNone || sender.peer_process == receiver.process) &&
@@ -175,7 +176,7 @@ class Streams {
     senders_[sender].exact = receivers_[receiver].exact = exact;
   }
 
-  // An id is used again with the address that it is: then several ends fit, and none is taken.
+  // An id that is an address may be reused: then several ends fit, and none is taken.
   void pair_by_id() {
     std::map<std::uint64_t, std::vector<std::size_t>> senders_of, receivers_of;
     for (std::size_t i = 0; i < senders_.size(); ++i) {
@@ -192,7 +193,7 @@ class Streams {
     }
   }
 
-  // Joins those among the candidates that fit each other and nobody else.
+  // Joins candidates that fit each other and no others.
   void pair_only(const std::vector<std::size_t>& senders, const std::vector<std::size_t>& receivers,
                  bool exact) {
     std::map<std::size_t, std::vector<std::size_t>> fits;  // by sender
@@ -258,7 +259,7 @@ class Streams {
     pair_only(senders, receivers, false);
   }
 
-  // Whether no operation on streams is missing by the user's wish: else bytes cannot be counted.
+  // Whether no stream operation is missing by the user's choice: otherwise bytes cannot be counted.
   bool is_whole(const End& end) const { return is_whole(log_of(end)); }
 
   static bool is_whole(const ProcessLog& log) {
@@ -268,7 +269,7 @@ class Streams {
     });
   }
 
-  // All that the other end did may be among what is missing.
+  // All operations of the other end may be missing.
   void leave_lone_ends() {
     if (std::all_of(job_.logs.begin(), job_.logs.end(),
                     [](const ProcessLog& log) { return is_whole(log); })) {
@@ -287,7 +288,7 @@ class Streams {
     }
   }
 
-  // Lays the bytes that were sent beside the bytes that were taken.
+  // Aligns the bytes sent with the bytes received.
   void deliver(const End& sender, const End& receiver) {
     Match match = sender.exact ? Match::exact : Match::inferred;
     if (!sender.ordered || !receiver.ordered) {
@@ -295,7 +296,7 @@ class Streams {
     }
     std::size_t next = 0;  // receive that takes the next byte
     std::uint64_t left = 0;
-    bool unknown = false;  // of a receive the log does not tell what it took
+    bool unknown = false;  // the log does not tell what a receive took
     const auto advance = [&] {
       while (left == 0 && next < receiver.ops.size()) {
         const UcpOp& receive = op(receiver.ops[next]);
@@ -335,7 +336,7 @@ class Streams {
     }
   }
 
-  // A send without bytes has nothing that a receive could take.
+  // A receive cannot take anything from an empty send.
   static void finish(UcpOp& send, UcpIndex last, Match match) {
     if (send.taken_bytes == send.bytes && !send.failed()) {
       send.partner = last;

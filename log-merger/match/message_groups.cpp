@@ -8,7 +8,7 @@
 namespace uctrace::merge {
 namespace {
 
-// A send by an endpoint of a worker to itself, a receive of what the transport to itself brought.
+// A send through an endpoint of a worker to itself, or a receive through the transport `self`.
 bool is_from_self(const Job& job, const UcpOp& op) {
   const ProcessLog& log = job.logs[op.process];
   if (op.is_send()) {
@@ -58,9 +58,9 @@ HalfMessage half_of_receive(const UcpOp& op) {
   return half;
 }
 
-// Whether a receive without an end took nothing from any part that is looked at: its log has all
-// that came after what gave way to newer events, and in that it ended. A receive that takes at once
-// what had arrived ends before it is recorded, so that its end may give way and its beginning not.
+// Whether a receive without an end took nothing from any part considered: its log has everything
+// after the overwritten events, so the end must be among those. (A receive that immediately takes a
+// message ends before it is recorded, so its end may be overwritten and its beginning not.)
 bool ended_in_overwritten(const ProcessLog& log, const UcpOp& receive) {
   const std::vector<LaneGap>& gaps = log.recorded.lane_gaps;
   return log.file.complete() &&

@@ -1,4 +1,4 @@
-// Sends and receives that could be each other's. Private to the matching.
+// Groups of sends and receives that could be partners. Private to the matching.
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace uctrace::merge {
 
-// Equal for those that could be one another. What an active message's handler got tells more than
-// its id: the lengths, and whether it came from the process itself, which has a transport of its
-// own. What is left is laid apart by content (am_contents.hpp).
+// Equal for possible partners. For active messages the handler knows more than its id: the lengths,
+// and whether the message came from the process itself, which has its own transport. The rest is
+// separated by content (am_contents.hpp).
 struct MessageKey {
   std::uint64_t worker_uid, tag;
   log::UcpFamily sent_by = log::UcpFamily::tag_send;
-  std::uint64_t bytes = 0, header_bytes = 0;  // active messages, as from_self
+  std::uint64_t bytes = 0, header_bytes = 0;  // only for active messages, like from_self
   bool from_self = false;
   bool operator==(const MessageKey&) const = default;
 };
@@ -34,14 +34,14 @@ struct MessageKeyHash {
 
 using MessageGroups = std::unordered_map<MessageKey, Group, MessageKeyHash>;
 
-// Receives of one worker that may have taken a message of any key that fits them: by mask, of which
-// programs use few, and masked tag the place of the first in posting order.
+// Receives of one worker that may have taken any fitting message. By mask, of which programs use
+// few, and masked tag: the place of the first one in posting order.
 class UnknownReceives {
  public:
   void add(const UcpOp& receive);
   void add(const UnknownReceives& others);
-  // The place in posting order from which on one of them may have taken one of the key's sends, so
-  // that the k-th known receive is not the k-th receive.
+  // The place in posting order from which on one of them may have taken a send of the key: from
+  // there the k-th known receive may not be the k-th receive.
   std::uint64_t first_doubtful_tick(const MessageKey& key) const;
 
  private:
@@ -52,11 +52,12 @@ class UnknownReceives {
 
 class AmContents;
 
-// All that is to be matched but streams, in parts by the hash of the key: the groups of a part can
-// be made and matched without those of another one.
+// All sends and receives to match except streams, in parts by the hash of the key: parts are
+// independent.
 class HalfMessages {
  public:
-  // Also says of one-sided operations, which need no partner, whether it is known where they went.
+  // Also sets the match of one-sided operations, which need no partner: whether their target is
+  // known.
   HalfMessages(Job& job, const AmContents& contents);
 
   static constexpr std::size_t kParts = 64;

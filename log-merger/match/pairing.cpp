@@ -5,7 +5,7 @@
 namespace uctrace::merge {
 namespace {
 
-// Ascending, with 0 in front and `pairs` at the end.
+// Ascending, from 0 to `pairs`.
 std::vector<std::size_t> quiescent_points(std::span<const HalfMessage> sends,
                                           std::span<const HalfMessage> receives, std::size_t pairs,
                                           const ClockMargin& margin) {
@@ -13,7 +13,7 @@ std::vector<std::size_t> quiescent_points(std::span<const HalfMessage> sends,
   std::int64_t latest_end = 0;
   for (std::size_t k = 1; k < pairs; ++k) {
     const HalfMessage& receive = receives[k - 1];
-    if (receive.end_ns < 0) break;  // nothing is quiet while one is open
+    if (receive.end_ns < 0) break;  // no quiescence while one is open
     latest_end = std::max(latest_end, receive.end_ns);
     const HalfMessage& send = sends[k];
     const auto error = margin(receives.front().process, latest_end, send.process, send.start_ns);
@@ -23,8 +23,8 @@ std::vector<std::size_t> quiescent_points(std::span<const HalfMessage> sends,
   return points;
 }
 
-// Else they have more than one source, endpoint or posting thread: their order among each other is
-// not known.
+// Otherwise there are several sources, endpoints or posting threads: their relative order is not
+// known.
 bool is_one_queue(std::span<const HalfMessage> halves) {
   const HalfMessage& first = halves.front();
   return std::all_of(halves.begin(), halves.end(), [&](const HalfMessage& half) {

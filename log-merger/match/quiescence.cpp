@@ -1,11 +1,11 @@
-// How many messages are on their way is known at every instant at which all processes record: what
-// they had counted as sent by then, less what they had counted as received. Where that is none,
-// every message that was ever sent had been received, and pairs can be counted from there, in both
-// directions. A single instant on one clock is a consistent cut: nothing is received before it is
-// sent, so that no two errors make up for each other.
+// At any instant at which all processes record, the number of messages on their way is known: those
+// counted as sent by then, minus those counted as received. If it is zero, every message sent so
+// far had been received, and pairs can be counted from there in both directions. An instant on a
+// single clock is a consistent cut: nothing is received before it is sent, so errors cannot cancel
+// out.
 //
-// Known only where the counts are: in a job of MPI whose logs are all there and whole but for what
-// the user did not want, whose hooks are all in place, and whose processes read one clock.
+// This needs reliable counts: an MPI job with all logs, complete except for the user's omissions,
+// with all hooks in place, and with all processes on one clock.
 #include "log-merger/match/quiescence.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ constexpr std::uint64_t kOneMore = 1, kOneLess = UINT64_MAX;
 struct Step {
   std::int64_t at_ns;
   std::uint64_t on_the_way;  // more messages from here on
-  std::int64_t missing;      // more lanes of which events are missing
+  std::int64_t missing;      // additional lanes with missing events
 };
 
 struct Counts {
@@ -59,7 +59,7 @@ class Timeline {
   }
 
  private:
-  // A message counts from the moment it is being sent to the end of what received it.
+  // A message counts from the beginning of its send to the end of its receive.
   void add_operations() {
     for (const UcpOp& op : job_.ucp) {
       Counts& recorded = recorded_[op.process];
@@ -80,8 +80,8 @@ class Timeline {
     }
   }
 
-  // Gaps in which a lane did what is counted here, by time. What was under way when one began is
-  // missing as well: it began after the newest operation that is known, at the earliest.
+  // Gaps in which a lane had counted operations, by time. Operations in progress at the beginning
+  // of a gap are missing as well: they began after the newest known operation at the earliest.
   struct CountedGap {
     std::int64_t begin_ns, end_ns, latest_start_ns;
     Counts missed;
@@ -122,7 +122,7 @@ class Timeline {
 
   bool counts_are_whole() const {
     const auto hides_operations = [](const auto& fault) {
-      // What is not known of memory hides no operation.
+      // Unknown memory hides no operation.
       return fault.first.layer != log::Layer::gpu &&
              !loses_nothing(static_cast<log::FaultCode>(fault.first.head.a));
     };
@@ -144,7 +144,7 @@ class Timeline {
 
   static bool is_negative(std::uint64_t count) { return count > INT64_MAX; }
 
-  // False: a process counted something else than its records and gaps hold.
+  // False: the counts of a process contradict its records and gaps.
   bool add_gaps() {
     ByIndex<ProcessLog, Counts> unexplained;
     for (std::size_t p = 0; p < job_.logs.size(); ++p) {

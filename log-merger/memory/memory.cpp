@@ -22,7 +22,7 @@ bool is_before_drivers(const ProcessLog& log, std::uint64_t tick) {
                      [&](const log::GpuDriver& driver) { return tick <= driver.not_before_tick; });
 }
 
-// A driver that was found after another one may have known what the first one took for the host's.
+// A driver that was found later may have known memory that an earlier one took for the host's.
 bool may_be_of_later_driver(const ProcessLog& log, std::uint64_t tick) {
   const std::vector<log::GpuDriver>& drivers = log.devices.drivers;
   if (drivers.size() < 2) return false;
@@ -53,22 +53,21 @@ MemoryPlace memory_place(const KnownMemory& memory) {
 
 bool never_ended(const KnownMemory& memory) { return memory.alive_ns == INT64_MAX; }
 
-// Whether it was surely there at some instant of the use. What an operation uses must be there from
-// its beginning to its end, so one instant tells it.
+// Whether the memory certainly existed at some instant of the use. Memory must exist for the whole
+// operation, so one instant is enough.
 bool was_there(const KnownMemory& memory, const Use& use, std::int64_t margin_ns) {
   const std::int64_t from = memory.from_ns + margin_ns;
   const std::int64_t until = never_ended(memory) ? INT64_MAX : memory.alive_ns - margin_ns;
   return std::max(use.begin_ns, from) <= std::min(std::max(use.begin_ns, use.end_ns), until);
 }
 
-// No definition is missing, of which one may have told of other memory, or of an end.
+// No definition is missing that might describe other memory, or an end.
 bool has_all_definitions(const ProcessLog& log) {
   constexpr auto kDefinitions = static_cast<std::size_t>(log::DropKind::definition);
   return !log.file.damage().any() && log.totals.dropped[kDefinitions] == 0;
 }
 
-// Nothing that would have told of memory is missing: UCP was seen to the end, and each question was
-// answered.
+// Nothing about memory is missing: UCP was recorded to the end, and each query was answered.
 bool tells_all(const ProcessLog& log) {
   const bool sees_ucp = std::none_of(log.faults.begin(), log.faults.end(), [](const auto& fault) {
     return fault.first.layer == log::Layer::ucp &&
@@ -83,7 +82,7 @@ bool tells_all(const ProcessLog& log) {
 MemoryPlace memory_place(const ProcessLog& log, log::MemoryId id, std::uint64_t tick) {
   if (id == log::kHostMemory) return may_be_of_later_driver(log, tick) ? MemoryPlace{} : kHostPlace;
   if (id == log::kMemoryNotAsked) return is_before_drivers(log, tick) ? kHostPlace : MemoryPlace{};
-  const KnownMemory* memory = log.devices.find(id);  // none of them if it is unknown, or several
+  const KnownMemory* memory = log.devices.find(id);  // none if it is unknown, or several
   return memory != nullptr ? memory_place(*memory) : MemoryPlace{};
 }
 

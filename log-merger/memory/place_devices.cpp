@@ -19,7 +19,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// A machine of 4,096 processors has a tenth of that.
+// A machine with 4,096 processors needs a tenth of that.
 constexpr std::size_t kMostBytes = 64 << 20;
 
 Topology read_topology(const std::filesystem::path& path) {
@@ -32,7 +32,7 @@ Topology read_topology(const std::filesystem::path& path) {
   return Topology::parse(*text);
 }
 
-// As the file beside its logs names it.
+// As in the name of the file beside its logs.
 std::string node_of(const ProcessLog& log) {
   log::NamePart host;
   log::write_name_part(host, std::string(log.file.host()).c_str());
@@ -115,7 +115,7 @@ class Places {
     return std::nullopt;
   }
 
-  // What a process of the host says of it is worth more than what lies there.
+  // A statement of a process of the host is better than the state of the file.
   void why_not_taken(HostTopology& found) {
     for (const ProcessLog* log : logs_[found.host]) {
       for (const auto& [fault, detail] : log->faults) {
@@ -139,7 +139,7 @@ class Places {
     devices_[gpu.host].gpus.push_back(place);
   }
 
-  // UCT names a port of a card by the card: mlx5_0:1.
+  // UCT names a port of a card mlx5_0:1.
   void place_nic(std::size_t row) {
     Nic& nic = run_.nics[row];
     Place place{row, std::nullopt};

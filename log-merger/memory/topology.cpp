@@ -16,7 +16,7 @@ namespace {
                .to_do = "record the job again, or remove the file"});
 }
 
-// A tag, and the text in front of it.
+// A tag, and the text before it.
 struct Tag {
   std::string_view text, name;
   std::map<std::string_view, std::string_view> attributes;
@@ -29,12 +29,12 @@ struct Tag {
   }
 };
 
-// As much of XML as hwloc writes.
+// The subset of XML that hwloc writes.
 class Xml {
  public:
   explicit Xml(std::string_view text) : rest_(text) {}
 
-  // False: it is over.
+  // False: the end.
   bool next(Tag& tag) {
     tag = {};
     while (true) {
@@ -96,7 +96,7 @@ class Xml {
   std::string_view rest_;
 };
 
-// All numbers of a text, whatever stands between them.
+// All numbers in a text, whatever is between them.
 std::vector<std::uint64_t> numbers_in(std::string_view text) {
   std::vector<std::uint64_t> numbers;
   const char *at = text.data(), *end = at + text.size();
@@ -109,8 +109,8 @@ std::vector<std::uint64_t> numbers_in(std::string_view text) {
   return numbers;
 }
 
-// "0x00000001,0x80000000": words of 32 bits, the highest first. One without end ("0xf...f"), or of
-// more nodes than a machine has, tells nothing.
+// "0x00000001,0x80000000": words of 32 bits, the highest first. An infinite one ("0xf...f"), or one
+// with more nodes than any machine has, tells nothing.
 std::vector<std::uint32_t> members_of(std::string_view bitmap) {
   std::vector<std::uint32_t> words;
   while (!bitmap.empty()) {
@@ -187,7 +187,7 @@ class TopologyReader {
       open_.push_back(topology_.objects_.size());
       topology_.objects_.push_back(std::move(object));
     } else if (tag.name == "distances2") {
-      // The first that holds for NUMA nodes; others may tell of bandwidths.
+      // The first one about latencies of NUMA nodes; others may be about bandwidths.
       constexpr std::uint64_t kMeansLatency = 4;
       const auto kind = numbers_in(tag["kind"]);
       in_distances_ = tag["type"] == "NUMANode" && tag["indexing"] == "os" && nodes_.empty() &&
@@ -195,7 +195,7 @@ class TopologyReader {
     }
   }
 
-  // Cores and the like, at which no device is: most of what there is.
+  // Cores and similar objects without devices: most of all objects.
   void forget_if_bare(std::size_t object) {
     const bool last = object + 1 == topology_.objects_.size();
     if (last && object != 0 && topology_.objects_[object].kind == Kind::place) {
@@ -258,7 +258,7 @@ std::int32_t Topology::numa_node_of(Device device) const {
 }
 
 Distance Topology::distance(Device a, Device b) const {
-  std::map<std::size_t, std::size_t> above_a;  // to the number of bridges on the way
+  std::map<std::size_t, std::size_t> above_a;  // and the number of bridges on the way
   std::size_t bridges = 0;
   for (std::size_t at = a; at != kNoObject; at = objects_[at].parent) {
     above_a[at] = bridges;
@@ -276,7 +276,7 @@ Distance Topology::distance(Device a, Device b) const {
     case Kind::name:
       return Distance::pix;
     case Kind::bridge:
-      // The two ports of one switch that lead down count as one bridge.
+      // The two downstream ports of one switch count as one bridge.
       return std::max(bridges, above_a[common]) <= 1 ? Distance::pix : Distance::pxb;
     case Kind::host_bridge:
       return Distance::phb;
@@ -285,7 +285,7 @@ Distance Topology::distance(Device a, Device b) const {
   }
   const std::size_t at_a = place_of(a), at_b = place_of(b);
   const auto &nodes_a = objects_[at_a].nodes, &nodes_b = objects_[at_b].nodes;
-  // What is attached to a whole machine of several nodes may be at any of them.
+  // A device attached to a whole machine with several nodes may be at any of them.
   const bool at_one = nodes_a.size() == 1 || (at_a == at_b && !is_whole_machine(at_a));
   if (nodes_a == nodes_b && at_one) return Distance::node;
   const bool overlap = std::find_first_of(nodes_a.begin(), nodes_a.end(), nodes_b.begin(),

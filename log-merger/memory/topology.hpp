@@ -1,7 +1,7 @@
-// The PCI devices of a node and what lies between them, as hwloc saw them there.
+// The PCI devices of a node and what is between them, as hwloc saw them.
 //
-// Its XML is read here, not by hwloc: the file comes with the logs, may be damaged, and is read on
-// machines that have no hwloc.
+// The XML is parsed here, not by hwloc: the file comes with the logs, may be damaged, and is read
+// on machines without hwloc.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace uctrace {
 
 class Topology {
  public:
-  // Of the text of a file of hwloc 2. Throws Error for anything else.
+  // Parses a file of hwloc 2. Throws Error for anything else.
   static Topology parse(std::string_view xml);
 
   // One of its PCI devices.
@@ -25,14 +25,14 @@ class Topology {
 
   // "0000:10:00.0", in any case of letters.
   std::optional<Device> at_bus(std::string_view bus) const;
-  // That the system knows by this name: mlx5_0, eth0. Nothing for what is on no PCI bus.
+  // The device with this system name: mlx5_0, eth0. Nothing if it is not on a PCI bus.
   std::optional<Device> named(std::string_view name) const;
 
   const std::string& bus_of(Device device) const { return objects_[device].name; }
-  // The one that it is at, as the system counts; -1 = at several, or not known.
+  // Its NUMA node, as the system counts; -1 = several, or not known.
   std::int32_t numa_node_of(Device device) const;
   Distance distance(Device a, Device b) const;
-  // Of two NUMA nodes, as the firmware tells; -1 = it does not.
+  // The distance of two NUMA nodes according to the firmware; -1 = not told.
   std::int32_t numa_distance(std::int32_t a, std::int32_t b) const;
 
  private:

@@ -1,7 +1,7 @@
-// UCX copies what a transport cannot reach into memory of its own first, and out of it at the other
-// end. What is copied within a process is asked at both ends. What leads to the other process takes
-// its data from where such a copy left it, else from the program's buffer, and brings it to where
-// the next copy takes it from, else to the program's buffer.
+// If a transport cannot reach memory, UCX first copies the data into its own memory, and out of it
+// at the other end. Copies within a process have known memory at both ends. The transfer to the
+// other process takes the data from the target of such a copy, else from the program's buffer, and
+// delivers it to the source of the next copy, else to the program's buffer.
 #include "log-merger/memory/transfer_memory.hpp"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ void set_way(UctOp& op, MemoryPlace local, MemoryPlace remote) {
   op.to = op.fetches() ? local : remote;
 }
 
-// Both of its addresses are of its own process: a copy from or to a device, which need not be
-// staging (payload.cpp: find_copies_across).
+// Both addresses are in its own process: a copy from or to a device, not always staging
+// (payload.cpp: find_copies_across).
 bool copies_within(const Job& job, const UctOp& op) {
   const Interface* interface = log_of(job, op.process).interface(op.interface);
   return op.moves_memory() &&
@@ -42,8 +42,8 @@ bool copies_within(const Job& job, const UctOp& op) {
 struct End {
   ProcessIndex process;
   MemoryPlace place;
-  std::uint64_t buffer = 0, bytes = 0;  // 0 bytes: where the buffer is, is not known
-  // Where copies on this side take data from the way, or leave it there.
+  std::uint64_t buffer = 0, bytes = 0;  // 0 bytes: the place of the buffer is not known
+  // The memory to or from which copies on this side moved the data on its way.
   std::optional<MemoryPlace> copied;
 
   bool holds(const UctOp& op, std::uint64_t address) const {
@@ -53,7 +53,7 @@ struct End {
   MemoryPlace place_at(const UctOp& op, std::uint64_t address) const {
     return copied.has_value() && !holds(op, address) ? *copied : place;
   }
-  // Copies that disagree tell nothing.
+  // Contradictory copies tell nothing.
   void add_copy(MemoryPlace there) {
     copied = !copied.has_value() || *copied == there ? there : MemoryPlace{};
   }
@@ -118,7 +118,7 @@ class Ways {
     }
   }
 
-  // A message of a process to itself is fetched from its source and put to its destination.
+  // In a message to self, a get reads from the source and a put writes to the destination.
   bool is_at_source(const UctOp& op) const {
     return src_.process == dst_.process ? op.fetches() : op.process == src_.process;
   }
@@ -150,8 +150,7 @@ void find_ways(Job& job, const Message& message, const UcpOp* initiator,
   Ways(job, message, initiator, ops).find();
 }
 
-// The header of an active message is written by a CPU; one that is nothing else goes from host to
-// host.
+// A CPU writes the header of an active message; one without data goes from host to host.
 void find_way_alone(Job& job, UctOp& op) {
   if (op.is_active_message() && wire::shape_of(op.am_id).control) {
     op.from = op.to = kHostPlace;

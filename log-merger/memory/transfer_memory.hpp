@@ -1,5 +1,5 @@
-// From which memory to which the operations of a message moved its data, and where along the way
-// from its source to its destination. Private to log-merger/.
+// Between which memories the operations of a message moved its data, and the place of each along
+// the path from source to destination. Private to log-merger/.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace uctrace::merge {
 void find_ways(Job& job, const Message& message, const UcpOp* initiator,
                std::span<const UctIndex> ops);
 
-// The same of an operation that moved no message, as far as it tells by itself.
+// The same for an operation without a message, as far as the operation itself tells.
 void find_way_alone(Job& job, UctOp& op);
 
 }  // namespace uctrace::merge

@@ -1,5 +1,6 @@
 // The UCT endpoints of a run, which UCX calls lanes: when each was made, connected and first used,
-// and what waited for it. log-merger/connections/ makes them; docs/connections.md says more.
+// and the message that waited for it. log-merger/connections/ makes them; docs/connections.md says
+// more.
 //
 // Times are nanoseconds on the job clock, -1 = not known.
 #pragma once
@@ -10,11 +11,11 @@
 
 namespace uctrace {
 
-// What made an endpoint.
+// The creator of an endpoint.
 enum class MadeBy : std::uint8_t {
   program,       // a program that uses UCT itself
-  ucp_endpoint,  // the creation of an endpoint of UCP
-  wireup,        // UCP, later: while it connected, or when the other side asked
+  ucp_endpoint,  // the creation of a UCP endpoint
+  wireup,        // UCP, later: during wire-up, or on request of the other side
 };
 const char* name_of(MadeBy);
 
@@ -25,16 +26,16 @@ struct ConnectionRow {
   bool network = false;  // its device is a network card
   TextId transport = kNoText, device = kNoText, remote_device = kNoText;
   TextId carried = kNoText;  // UCT operations that moved payload over it: "am_bcopy, get_zcopy"
-  std::uint64_t ucp_endpoint = 0;   // that it was made with; ucp_ep_h, 0 = none, or not known
-  std::int64_t creation_ns = -1;    // that the creation of this one took
-  std::int64_t first_message = -1;  // that it carried a part of, or control of; into messages
-  std::int64_t waited_ns = 0;    // of that message: from its start until the connection was there
+  std::uint64_t ucp_endpoint = 0;   // its UCP endpoint (ucp_ep_h); 0 = none, or not known
+  std::int64_t creation_ns = -1;    // duration of its creation
+  std::int64_t first_message = -1;  // that used it for data or control; into messages
+  std::int64_t waited_ns = 0;    // of that message: from its start until it was connected
   std::uint64_t operations = 0;  // that were posted on it
   std::uint64_t message_operations = 0;  // those that served messages
-  std::uint64_t wireup_operations = 0;   // those by which UCP connected
+  std::uint64_t wireup_operations = 0;   // UCP's wire-up
   std::uint64_t payload_bytes = 0;
   std::int64_t t_created_ns = -1;
-  std::int64_t t_connected_ns = -1;  // the other end's address was given to it
+  std::int64_t t_connected_ns = -1;  // it got the other end's address
   std::int64_t t_first_use_ns = -1;  // an operation of a message was posted on it
   std::int64_t t_closed_ns = -1;     // -1: never
 };

@@ -65,7 +65,7 @@ struct Obstacle {
   const char* to_do;
 };
 
-// What an errno says more than its cause.
+// What an errno adds to its cause.
 constexpr Obstacle kObstacles[] = {
     {ENOSPC, nullptr, kWithRoom},
     {EDQUOT, nullptr, kWithRoom},

@@ -1,4 +1,4 @@
-// Why records were dropped, in words, and what prevents it. For `record`, `info` and its notes.
+// Texts on why records were dropped and how to prevent it. For `record`, `info` and its notes.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct DropWords {
 // The cause's name in JSON.
 const char* name_of(log::DropCause cause);
 
-// `write_errno`, the first error of the log, is told where it is of this cause.
+// Includes `write_errno`, the first error of the log, if it belongs to this cause.
 DropWords drop_words(log::DropCause cause, std::uint32_t write_errno,
                      const std::string& file_system);
 

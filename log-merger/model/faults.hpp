@@ -1,11 +1,11 @@
-// What a fault in a log means for what is in it.
+// The consequences of a fault for the content of its log.
 #pragma once
 
 #include "event-log/format/kinds.hpp"
 
 namespace uctrace {
 
-// No event is missing for it, and no layer is off.
+// It causes no missing event and no layer off.
 constexpr bool loses_nothing(log::FaultCode code) {
   return code == log::FaultCode::signal_taken || code == log::FaultCode::unknown_condition ||
          code == log::FaultCode::clock_not_measured || code == log::FaultCode::gpu_query_failed ||
@@ -15,8 +15,7 @@ constexpr bool loses_nothing(log::FaultCode code) {
          code == log::FaultCode::profile_not_written;
 }
 
-// True of those that tell of a library that was used, or may have been, and of which nothing, or
-// not all, is in the log.
+// True if a library was, or may have been, used without being (completely) in the log.
 constexpr bool misses_library(log::FaultCode code) {
   return code == log::FaultCode::mpi_bypassed || code == log::FaultCode::ucp_bypassed ||
          code == log::FaultCode::uct_bypassed || code == log::FaultCode::unknown_ucx_version;

@@ -1,4 +1,4 @@
-// The first of many ranges that has begun and holds another range, without looking at them all.
+// Finds the first of many ranges that has begun and contains another range, without visiting all.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,14 @@
 
 namespace uctrace::merge {
 
-// A segment tree over entries in the order of their adding. Each node knows the earliest instant,
-// the lowest begin and the highest end below it, so that whole parts that cannot fit are skipped.
-// Without a range to hold, or with equal or disjoint ranges in order, a search takes logarithmic
-// time.
+// A segment tree over entries in insertion order. Each node knows the earliest instant, the lowest
+// begin and the highest end below it, so that whole parts that cannot fit are skipped. Without a
+// range to contain, or with equal or disjoint ranges in order, a search takes logarithmic time.
 class FirstFit {
  public:
   static constexpr std::size_t kNothing = SIZE_MAX;
-  // Ranges can be laid so that no node tells that none below it fits. A search ends without a
-  // result after this many nodes; then nothing is claimed of what it was for.
+  // In the worst case no node can exclude its subtree. A search gives up after this many nodes;
+  // then nothing is claimed.
   static constexpr std::size_t kMaxLooks = 4096;
 
   struct Entry {
@@ -27,7 +26,7 @@ class FirstFit {
   // All adding comes before the first search.
   void add(const Entry& entry) { nodes_.push_back(entry); }
 
-  // The first that began at `at_ns` or before it, and holds [begin, end).
+  // The first that began at or before `at_ns` and contains [begin, end).
   std::size_t find(std::int64_t at_ns, std::uint64_t begin = 0, std::uint64_t end = 0) {
     if (nodes_.empty()) {
       return kNothing;
@@ -85,7 +84,7 @@ class FirstFit {
     return left != kNothing ? left : find_below(2 * node + 1, wanted);
   }
 
-  std::vector<Entry> nodes_;  // the entries; from the first search on the tree, its root at 1
+  std::vector<Entry> nodes_;  // the entries; after the first search the tree, with its root at 1
   std::size_t leaves_ = 0, looks_ = 0;
 };
 

@@ -14,7 +14,7 @@ bool is_zero(const GpuUuid& uuid) {
                      [](unsigned char byte) { return byte == 0; });
 }
 
-// As the drivers' own tools print it: all 16 bytes with dashes, or fewer without.
+// As printed by the vendor's tools: all 16 bytes with dashes, or fewer without.
 std::string uuid_text(const char* kind, const GpuUuid& uuid, std::size_t bytes) {
   std::string text = kind;
   for (std::size_t i = 0; i < bytes; ++i) {

@@ -1,4 +1,4 @@
-// How a GPU is called, by what its driver tells of it.
+// The name of a GPU, from its driver's facts.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct GpuNames {
   std::string bus;       // "0000:10:00.0"
 };
 
-// `uuid` is that of the part, where the GPU is divided. A vendor that is not known is taken for the
-// first one, whose form most have.
+// `uuid` is that of the part if the GPU is divided. An unknown vendor gets the first one's form,
+// which most have.
 GpuNames names_of_gpu(log::Vendor vendor, const GpuUuid& uuid, const GpuUuid& gpu_uuid,
                       const log::PciAddress& pci);
 

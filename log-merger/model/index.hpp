@@ -1,4 +1,4 @@
-// How rows of a job's vectors are addressed: by an index that says of which rows it is one.
+// Typed indices into a job's vectors: the type names the kind of row.
 #pragma once
 
 #include <compare>
@@ -19,17 +19,17 @@ struct Message;
 
 namespace merge {
 
-// Of what has no kind of its own here: worlds of MPI, and GPUs and their memory of a Run.
+// For rows without a kind of their own here: MPI worlds, and the GPUs and memory of a Run.
 using Index = std::int32_t;
 
-// No row, of whichever kind.
+// No row, of any kind.
 struct None {
   constexpr operator Index() const { return -1; }
 };
 inline constexpr None kNone;
 
-// The place of a row among those of its kind; kNone until it is set. Neither a number nor the index
-// of another kind becomes one by itself.
+// The place of a row among those of its kind; kNone until it is set. Neither numbers nor indices of
+// other kinds convert implicitly.
 template <typename Of>
 class IndexOf {
  public:
@@ -84,8 +84,8 @@ class Indexes {
   Iterator begin_, end_;
 };
 
-// A place as a plain number: one that counts up, or that the source says. Any other may be of who
-// knows what.
+// A place as a plain number: from a counting loop, or explicit in the source. Other numbers may
+// mean anything.
 class PlainPlace {
  public:
   template <std::unsigned_integral Number>
@@ -97,7 +97,7 @@ class PlainPlace {
   std::size_t place_;
 };
 
-// Something for each row of one kind, addressed by its index.
+// A value for each row of one kind, addressed by its index.
 template <typename Of, typename Value, typename Allocator = std::allocator<Value>>
 class ByIndex : public std::vector<Value, Allocator> {
   using Vector = std::vector<Value, Allocator>;

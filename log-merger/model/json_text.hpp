@@ -6,8 +6,8 @@
 
 namespace uctrace {
 
-// JSON text that is never invalid: bytes that are not UTF-8 (a program may name things as it likes)
-// are shown as U+FFFD.
+// Always valid JSON text: bytes that are not UTF-8 (a program may name things as it likes) become
+// U+FFFD.
 inline std::string dump(const nlohmann::ordered_json& value, int indent = -1) {
   return value.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }

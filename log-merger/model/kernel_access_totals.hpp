@@ -1,4 +1,4 @@
-// What kernels on GPUs may use by themselves, summed up.
+// Totals of what GPU kernels may use directly.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace uctrace {
 
-// How often each was given; the same one may be given again.
+// How often each was granted; repeated grants count.
 struct KernelAccessTotals {
   std::uint64_t endpoints = 0, buffers = 0;
   std::uint64_t bytes = 0;  // of the buffers

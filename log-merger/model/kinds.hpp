@@ -1,4 +1,4 @@
-// What rows of a run tell things apart by: texts, kinds, and places of memory.
+// The discriminators of a run's rows: texts, kinds, and places of memory.
 #pragma once
 
 #include <compare>
@@ -11,7 +11,7 @@ inline constexpr TextId kNoText = 0;                // texts[0] is "", shown as 
 inline constexpr TextId kUnknownText = UINT32_MAX;  // no row of texts
 
 enum class MessageKind : std::uint8_t { tag, am, stream, put, get, atomic };
-// `outside_window`: its partner may be among the events that the user did not want recorded.
+// `outside_window`: its partner may be among the events excluded by the user.
 enum class Match : std::uint8_t { exact, inferred, ambiguous, unmatched, outside_window };
 inline constexpr Match kMatches[] = {Match::exact, Match::inferred, Match::ambiguous,
                                      Match::unmatched, Match::outside_window};
@@ -21,12 +21,13 @@ inline constexpr MessageKind kMessageKinds[] = {MessageKind::tag,    MessageKind
                                                 MessageKind::stream, MessageKind::put,
                                                 MessageKind::get,    MessageKind::atomic};
 inline constexpr Role kRoles[] = {Role::data, Role::control, Role::staging};
-// Whose instant a time is. The shims read the clock once for what happens together.
+// The event whose clock reading a time is. The shims read the clock once for things that happen
+// together.
 enum class TimeFrom : std::uint8_t {
   clock,     // its own
-  mpi_call,  // the start, or end, of the MPI call around it
+  mpi_call,  // the start, or end, of the enclosing MPI call
   arrival,   // of the short message that ended it
-  post,      // of a short transfer, which ended before one could look
+  post,      // of a short transfer, which ended before the clock could be read
 };
 const char* name_of(TimeFrom);
 
@@ -34,16 +35,16 @@ enum class ProtocolFrom : std::uint8_t { none, ucx, derived };
 enum class MemoryKind : std::uint8_t { unknown, host, gpu, managed };
 inline constexpr MemoryKind kMemoryKinds[] = {MemoryKind::unknown, MemoryKind::host,
                                               MemoryKind::gpu, MemoryKind::managed};
-// Where memory is. `gpu`: into Run::gpus, -1 = none, or not known. Managed memory moves between the
-// host and devices; its GPU is the one that it was allocated on.
+// Where memory is. `gpu`: into Run::gpus, -1 = none, or not known. Managed memory moves between
+// host and devices; its GPU is the one where it was allocated.
 struct MemoryPlace {
   MemoryKind kind = MemoryKind::unknown;
   std::int32_t gpu = -1;
   auto operator<=>(const MemoryPlace&) const = default;
 };
 inline constexpr MemoryPlace kHostPlace{MemoryKind::host, -1};
-// How a UCT operation was tied to the UCP operation it serves. `reason`: to none, by one of the
-// closed list of reasons in Transfer::reason. `unattributed`: an open question, counted.
+// How a UCT operation was tied to the UCP operation it serves. `reason`: it serves none, for one of
+// the closed list of reasons in Transfer::reason. `unattributed`: an open question, counted.
 enum class Link : std::uint8_t { exact, inferred, ambiguous, reason, unattributed };
 
 const char* name_of(MessageKind);

@@ -1,8 +1,7 @@
-// How long messages took, and classes of latencies, in which sums of messages keep these.
+// Latencies of messages, and the latency classes used in sums of messages.
 //
-// The latency of a message is the time from when both of its sides were there, the later of the
-// start of its send and the post of its receive, until it had arrived; of a one-sided operation
-// from its start to its end.
+// The latency of a message is the time from the later of the start of its send and the post of its
+// receive until its arrival; for a one-sided operation, from its start to its end.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 
 namespace uctrace {
 
-// Below 32 ns a class is one nanosecond, from there on 1/32 of a power of two.
+// Below 32 ns a class is one nanosecond wide, above that 1/32 of a power of two.
 inline constexpr unsigned kLatencyBits = 5;
 
 inline std::uint16_t latency_class(std::uint64_t ns) {
@@ -26,7 +25,7 @@ inline std::uint16_t latency_class(std::uint64_t ns) {
   return static_cast<std::uint16_t>((power - kLatencyBits + 1) * kExact + part);
 }
 
-// The middle of a class: off from each of its latencies by 1/64 of it at the most.
+// The middle of a class: within 1/64 of each of its latencies.
 inline double latency_of(std::uint16_t of_class) {
   constexpr unsigned kExact = 1u << kLatencyBits;
   if (of_class < kExact) return of_class;
@@ -36,15 +35,15 @@ inline double latency_of(std::uint16_t of_class) {
   return begin * width + (width - 1) / 2;
 }
 
-// nullopt: a time is not known, as of what was not matched.
+// nullopt: a time is not known, for example because it was not matched.
 inline std::optional<std::uint64_t> latency_of(const Message& message) {
   if (message.t_start_ns < 0 || message.t_end_ns < 0) return std::nullopt;
   const std::int64_t begin = std::max(message.t_start_ns, message.t_posted_recv_ns);
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, message.t_end_ns - begin));
 }
 
-// From the start of a message to its end, also while it waited for its receive. Clocks of two hosts
-// can set the end before the start: that is 0. nullopt: one of the two is not known.
+// From the start of a message to its end, including a wait for its receive. If clock errors put the
+// end before the start, it is 0. nullopt: one of the two is not known.
 inline std::optional<std::uint64_t> time_taken(const Message& message) {
   if (message.t_start_ns < 0 || message.t_end_ns < 0) return std::nullopt;
   return static_cast<std::uint64_t>(duration_ns(message.t_start_ns, message.t_end_ns));

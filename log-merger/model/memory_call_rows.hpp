@@ -1,5 +1,5 @@
-// Calls that make memory known to others, and what they cost: rows that log-merger/registration/
-// makes. What they mean is in docs/registration.md.
+// Registration calls and their costs: rows made by log-merger/registration/, explained in
+// docs/registration.md.
 //
 // Times are nanoseconds on the job clock, -1 = not known.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace uctrace {
 
-// log::MemoryAction, as tables name it.
+// log::MemoryAction under the names used in tables.
 enum class MemoryCallAction : std::uint8_t {
   none,
   registration,
@@ -27,30 +27,30 @@ enum class MemoryCallAction : std::uint8_t {
 };
 const char* name_of(MemoryCallAction);
 
-// A call of UCP's or UCT's that makes memory known to others, or ends that.
+// A call of UCP or UCT that registers memory, or ends a registration.
 struct MemoryCallRow {
   std::uint32_t process = 0;
   std::uint32_t lane = 0;  // recording thread
   MemoryCallAction action = MemoryCallAction::none;
   Link link = Link::unattributed;           // how `message` was found
-  MemoryKind memory = MemoryKind::unknown;  // that it is about
+  MemoryKind memory = MemoryKind::unknown;  // of the memory
   std::int32_t gpu = -1;                    // whose; into gpus
-  // Not made inside another such call, whose time it is a part of.
+  // Not made inside another such call. A nested call's time is part of the outer one's.
   bool outermost = false;
-  // Made by a function that does the same by way of this one, with the same memory domain.
+  // Made by a function that does the same through this one, with the same memory domain.
   bool repeats = false;
-  // Of a registration: the domain had none of this memory before, nor of a part of it.
+  // For a registration: the domain had never registered any part of this memory before.
   bool first_use = false;
   TextId function = kNoText;
-  TextId memory_domain = kNoText;  // of keys that are unpacked: the component; kNoText = of UCP
+  TextId memory_domain = kNoText;  // for unpacked keys: the component; kNoText = UCP's
   TextId status = kNoText;         // UCS status name
-  TextId asked_by = kNoText;       // MPI function that wanted the operation that it was made for
-  std::int64_t message = -1;       // that it was made for; into messages
-  std::int64_t call = -1;          // MPI call that it was made in; into mpi_calls
+  TextId asked_by = kNoText;       // MPI function that requested its operation
+  std::int64_t message = -1;       // that needed it; into messages
+  std::int64_t call = -1;          // enclosing MPI call; into mpi_calls
   std::uint64_t address = 0, bytes = 0;  // 0 = the call does not say which memory
   std::uint64_t key = 0;                 // handle of the registration, or the unpacked key
   std::int64_t t_start_ns = -1, t_end_ns = -1;
-  std::int64_t t_until_ns = -1;  // of a registration: it was ended, -1 = it was never
+  std::int64_t t_until_ns = -1;  // end of a registration, -1 = never
 };
 
 // Calls of one function, with one memory domain, about memory of one kind, over all processes.
@@ -58,17 +58,17 @@ struct RegistrationSum {
   TextId memory_domain = kNoText, function = kNoText;  // as of a MemoryCallRow
   MemoryKind memory = MemoryKind::unknown;
   std::uint64_t calls = 0, failed = 0;
-  std::uint64_t bytes = 0;  // of calls that succeeded and say which memory they are about
-  // That succeeded; one that is made by way of another function counts once.
+  std::uint64_t bytes = 0;  // of successful calls that name their memory
+  // Successful ones; a call that goes through another function counts once.
   std::uint64_t registrations = 0;
-  std::uint64_t first_uses = 0;  // of these: of memory that the domain never had
-  std::uint64_t messages = 0;    // that calls were made for
+  std::uint64_t first_uses = 0;  // of these: of memory new to the domain
+  std::uint64_t messages = 0;    // that needed such calls
   std::int64_t ns = 0, max_ns = 0;
-  std::int64_t own_ns = 0;           // of `ns`: of calls that are not made inside other such calls
-  std::int64_t for_messages_ns = 0;  // of `own_ns`: of calls that were made for a message
+  std::int64_t own_ns = 0;           // part of `ns` in calls that are not nested
+  std::int64_t for_messages_ns = 0;  // part of `own_ns` in calls for messages
 };
 
-// How often operations found their memory registered: of each process and memory domain.
+// How often operations found their memory registered, by process and memory domain.
 struct RegistrationUse {
   std::uint32_t process = 0;
   TextId memory_domain = kNoText;
@@ -78,14 +78,14 @@ struct RegistrationUse {
   std::uint64_t live_bytes = 0;  // of these
 };
 
-// What kernels on a GPU may use by themselves: an endpoint, or memory. What they move is not seen.
+// What GPU kernels may use directly: an endpoint, or memory. Their transfers cannot be seen.
 struct KernelAccessRow {
   std::uint32_t process = 0;
   std::int32_t peer_process = -1;  // at the other end of the endpoint, -1 = not known
   MemoryKind memory = MemoryKind::unknown;
   std::int32_t gpu = -1;                         // whose; into gpus
-  TextId function = kNoText;                     // that gave it
-  TextId transport = kNoText, device = kNoText;  // of a UCT endpoint; kNoText = UCP chooses
+  TextId function = kNoText;                     // that granted it
+  TextId transport = kNoText, device = kNoText;  // for a UCT endpoint; kNoText = chosen by UCP
   std::uint64_t local_address = 0, remote_address = 0, bytes = 0;
   std::int64_t t_ns = -1;        // it was given
   std::int64_t t_until_ns = -1;  // it was released, -1 = it was never

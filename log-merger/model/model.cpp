@@ -10,7 +10,7 @@
 namespace uctrace {
 namespace {
 
-// The name of the enumerator at its place in `names`; "?" behind the last.
+// The name of the enumerator at its place in `names`; "?" beyond the last.
 template <std::size_t kCount, typename Enum>
 const char* name_in(const char* const (&names)[kCount], Enum value) {
   const auto index = static_cast<std::size_t>(value);

@@ -1,5 +1,5 @@
-// The merged run: what the merger makes of a folder of logs, what the store keeps, and the only
-// thing that reports, exports and the page read. Rows are plain; texts are interned.
+// The merged run: the merger's result for a folder of logs, the content of the store, and the only
+// input of reports, exports and the page. Rows are plain; texts are interned.
 //
 // Times are nanoseconds on the job clock, from `Run::epoch_realtime_ns`. -1 = not known.
 // docs/store-schema.md documents every column for people who read the file with other tools.
@@ -31,7 +31,7 @@ class Texts {
  public:
   Texts() { intern(""); }
   TextId intern(std::string_view text);
-  // The id of a text that was interned before, which is shown as it is; else kUnknownText.
+  // The id of a text that was already interned, in its plain form; else kUnknownText.
   TextId find(std::string_view text) const;
   const std::string& operator[](TextId id) const { return texts_[id]; }
   const std::vector<std::string>& all() const { return texts_; }
@@ -51,15 +51,14 @@ struct Process {
   std::int32_t rank = -1;  // world rank, -1 = not an MPI process (yet)
   std::int32_t world_size = 0;
   std::int32_t world = -1;  // which MPI_COMM_WORLD, from 0; spawned ones after the others
-  bool complete = false;    // the log was closed in an orderly way and nothing was dropped
+  bool complete = false;    // the log was closed properly and nothing was dropped
   TextId exit = kNoText;    // finalized | exited | aborted | killed | running | unseen
   std::uint64_t events = 0;
   std::uint64_t log_bytes = 0;
   std::uint32_t ucp_libraries = 0;  // how many libucp it called
 };
 
-// One end-to-end message: what a UCP send and the receive that took it moved, or a one-sided
-// operation.
+// One end-to-end message: the data of a UCP send and its receive, or a one-sided operation.
 struct Message {
   MessageKind kind = MessageKind::tag;
   Match match = Match::unmatched;
@@ -69,9 +68,9 @@ struct Message {
            t_end_from = TimeFrom::clock;
   MemoryKind src_memory = MemoryKind::unknown;
   MemoryKind dst_memory = MemoryKind::unknown;
-  bool first = false;  // of those from its source to its destination process
+  bool first = false;  // the first one from its source to its destination process
   bool has_tag = false;
-  std::int32_t tag = 0;                             // MPI tag, where has_tag
+  std::int32_t tag = 0;                             // MPI tag, if has_tag
   std::int32_t src = -1, dst = -1;                  // world ranks, -1 = null
   std::int32_t src_process = -1, dst_process = -1;  // index into processes, -1 = null
   std::int32_t src_gpu = -1, dst_gpu = -1;          // into gpus, as in MemoryPlace
@@ -80,17 +79,17 @@ struct Message {
   TextId status = kNoText;  // UCS status name, e.g. UCS_OK
   TextId comm = kNoText;
   std::int32_t communicator = -1;  // into communicators
-  std::int64_t call = -1;          // that asked; into mpi_calls
+  std::int64_t call = -1;          // that requested it; into mpi_calls
   TextId mpi = kNoText;            // its function
   TextId mpi_recv = kNoText;
-  TextId progressed_in = kNoText;  // the MPI function that happened to start it
+  TextId progressed_in = kNoText;  // the MPI function in which it happened to start
   TextId protocol = kNoText;
   std::int32_t stack = -1, recv_stack = -1;  // of the calls that asked; into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
-  std::int64_t t_error_ns = -1;      // how far times of one side may be off against the other's
-  std::int64_t wait_ns = 0;          // that calls waited for its other side (Run::waits)
+  std::int64_t t_error_ns = -1;      // relative clock error of the two sides
+  std::int64_t wait_ns = 0;          // time that calls waited for its other side (Run::waits)
   std::int64_t registration_ns = 0;  // of both sides, in Run::memory_calls
-  std::int64_t connection_ns = 0;    // that it waited for a connection (Run::connections)
+  std::int64_t connection_ns = 0;    // time that it waited for a connection (Run::connections)
   std::uint32_t first_hop = 0, hops = 0;                // range in Run::hops
   TextId src_library = kNoText, dst_library = kNoText;  // path of that side's libucp
 
@@ -98,10 +97,10 @@ struct Message {
   MemoryPlace dst_place() const { return {dst_memory, dst_gpu}; }
 };
 
-// Part of a message's way, summed over its fragments.
+// Part of a message's path, summed over its fragments.
 struct Hop {
   std::uint32_t message = 0;
-  // 0.. along the way from src to dst: copies at the source, what leads to the other side, copies
+  // 0.. along the path from src to dst: copies at the source, transfers to the other side, copies
   // at the destination.
   std::uint16_t hop = 0;
   Side issued_by = Side::src;
@@ -109,13 +108,13 @@ struct Hop {
   bool exact = true;
   bool network = false;  // its devices are network cards
   TimeFrom t_last_from = TimeFrom::clock;
-  // Unknown also where nothing moves, as of a flush.
+  // Unknown also if nothing moves, as in a flush.
   MemoryKind from_memory = MemoryKind::unknown, to_memory = MemoryKind::unknown;
   std::int32_t from_gpu = -1, to_gpu = -1;  // into gpus
   TextId transport = kNoText, device = kNoText, remote_device = kNoText, op = kNoText;
   std::uint64_t count = 0;
   std::uint64_t payload_bytes = 0;
-  std::uint64_t wire_bytes = 0;  // payload and headers handed to UCT
+  std::uint64_t wire_bytes = 0;  // payload and headers passed to UCT
   std::int64_t t_first_ns = -1, t_last_ns = -1;
 
   MemoryPlace from() const { return {from_memory, from_gpu}; }
@@ -128,7 +127,7 @@ struct Transfer {
   std::int32_t peer_process = -1;
   std::int64_t message = -1;  // index into messages, -1 = none
   TextId transport = kNoText, device = kNoText, memory_domain = kNoText, op = kNoText;
-  TextId reason = kNoText;  // where link is Link::reason
+  TextId reason = kNoText;  // if link is Link::reason
   Link link = Link::unattributed;
   Role role = Role::data;
   bool network = false;    // its device is a network card
@@ -164,18 +163,17 @@ struct MpiCallRow {
   std::int64_t t_start_ns = -1, t_end_ns = -1;
 };
 
-// What a call moves, as it was when a call first used it. Datatypes of which all is the same are
-// one, whoever made them.
+// A datatype at its first use by a call. Datatypes with equal facts share a row, whoever made them.
 struct Datatype {
-  TextId name = kNoText;      // by the program, or of MPI's own
+  TextId name = kNoText;      // given by the program, or MPI's
   TextId combiner = kNoText;  // how it was made: named (MPI's own), vector, ...; unknown
   std::uint64_t size = 0;     // bytes of data
   std::int64_t extent = 0;    // from one element to the next
   bool contiguous = false;    // no gaps, also between elements
 };
 
-// Part of the time of an MPI call that waited for requests of several communicators, or of another
-// than its arguments name. A call's shares make up its time.
+// A share of the time of an MPI call that waited for requests of several communicators, or of
+// another one than its arguments name. The shares of a call add up to its time.
 struct WaitShare {
   std::uint32_t call = 0;          // into mpi_calls
   std::int32_t communicator = -1;  // into communicators
@@ -187,7 +185,7 @@ struct UcpOperationRow {
   std::uint32_t process = 0;
   std::int32_t peer_process = -1;
   std::int64_t message = -1;
-  std::uint64_t endpoint = 0;    // ucp_ep_h, 0 where it belongs to a worker
+  std::uint64_t endpoint = 0;    // ucp_ep_h, 0 if it belongs to a worker
   std::uint64_t worker_uid = 0;  // of the endpoint's remote worker, else of its own
   TextId function = kNoText;
   TextId protocol = kNoText;
@@ -196,7 +194,8 @@ struct UcpOperationRow {
   std::int32_t stack = -1;                  // into stacks, -1 = none
   std::int32_t gpu = -1;                    // into gpus
   std::int32_t device_memory = -1;          // into device_memory, -1 = none
-  TextId believed = kNoText;                // what UCX took the buffer for; kNoText: it did not ask
+  TextId believed = kNoText;                // what UCX took the buffer for; kNoText: it did not
+                                            // check
   MemoryKind memory = MemoryKind::unknown;  // of its buffer
   TimeFrom t_start_from = TimeFrom::clock, t_end_from = TimeFrom::clock;
   std::uint64_t bytes = 0, tag = 0, tag_mask = 0, buffer = 0;
@@ -206,7 +205,7 @@ struct UcpOperationRow {
   std::int64_t t_start_ns = -1, t_end_ns = -1;
 };
 
-// A place in the source that calls, as far as it is known: with a line, or else an offset.
+// A calling place in the source, as far as known: with a line, else an offset.
 struct CodeFrame {
   TextId function = kNoText, file = kNoText;
   TextId module = kNoText;    // path of the program or library
@@ -226,16 +225,16 @@ struct StackFrame {
   std::uint32_t frame = 0;  // into frames
 };
 
-// Where the program calls MPI or UCX: its innermost frame outside of their libraries. The same line
-// of the source is one, wherever it was loaded and on whichever rank.
+// Where the program calls MPI or UCX: its innermost frame outside their libraries. The same source
+// line is one row, on all ranks and wherever it was loaded.
 struct CallSite {
   TextId label = kNoText;  // "function (file:line)", or as much as is known
   TextId function = kNoText, file = kNoText, module = kNoText;
   std::uint32_t line = 0;
 };
 
-// A communicator, one row for all its processes. Of an intercommunicator the first side is that of
-// its name; what is `remote` here is the second.
+// A communicator, one row for all its processes. For an intercommunicator the first side is that of
+// its name; `remote` means the second.
 struct Communicator {
   TextId name = kNoText;       // W0.0, s0.1: unique in the run
   TextId user_name = kNoText;  // by the program or MPI, kNoText = none
@@ -287,8 +286,8 @@ enum class Distance : std::uint8_t {
 };
 const char* name_of(Distance);
 
-// Data of messages between memory and a network card of the same host. There is a row for each pair
-// of a GPU and a card of its host, and one for all else that moved something.
+// Message data between memory and a network card of the same host. There is a row for each pair of
+// a GPU and a card of its host, and one for each other pair with traffic.
 struct GpuNic {
   TextId host = kNoText;                    // kNoText = a process that left no log
   MemoryKind memory = MemoryKind::unknown;  // with `gpu`, as a MemoryPlace
@@ -300,42 +299,42 @@ struct GpuNic {
   std::int32_t numa_distance = -1;
   std::uint64_t out_operations = 0, out_bytes = 0;  // from memory to the card; payload
   std::uint64_t in_operations = 0, in_bytes = 0;    // from the card to memory
-  // Payload of messages from, or to, the GPU that went over the card by way of the host's memory:
-  // in the host's row it is among the others.
+  // Payload of messages from or to the GPU that went over the card through host memory; it is
+  // included in the host's row.
   std::uint64_t out_staged_bytes = 0, in_staged_bytes = 0;
 
   MemoryPlace place() const { return {memory, gpu}; }
 };
 
-// Memory that a driver knows of, as a process met it.
+// Memory known to a driver, as a process saw it.
 struct DeviceMemoryRow {
   std::uint32_t process = 0;
   std::int32_t gpu = -1;   // into gpus, -1 = on the host, or not known
   TextId kind = kNoText;   // device, pool, managed, mapped, mapped_host, pinned, imported
-  bool allocated = false;  // from_ns is when it was allocated, else when it was met
+  bool allocated = false;  // from_ns is the allocation, else the first sight
   std::uint64_t address = 0, bytes = 0;  // bytes 0: its extent is not known
   std::int64_t from_ns = -1;
-  std::int64_t alive_ns = -1;  // until then it was surely there, -1 = to the end
-  std::int64_t to_ns = -1;     // it was over, -1 = it was never
+  std::int64_t alive_ns = -1;  // it certainly existed until then, -1 = to the end
+  std::int64_t to_ns = -1;     // its end, -1 = never
 };
 
 enum class Verdict : std::uint8_t { holds, violated, incomplete };
 const char* name_of(Verdict);
 
-// left = right, each counted on its own. `scope` says over what.
+// left = right, counted independently. `scope` says over what.
 struct Identity {
   std::string name, scope, statement;
   std::uint64_t left = 0, right = 0;
   Verdict result = Verdict::holds;
 };
 
-// What was known of a file when it was read. Of a log: its process had closed it; was dead before;
-// ran; or cannot be seen. unreadable: not now, for a reason that may pass. foreign: it is no log of
+// The state of a file when it was read. For a log: closed by its process; the process was already
+// dead; it ran; or it cannot be seen. unreadable: for a temporary reason. foreign: not a log of
 // this version. other: a file beside the logs.
 enum class SourceState : std::uint8_t { closed, dead, running, unseen, unreadable, foreign, other };
 const char* name_of(SourceState);
 
-// A file of the data folder that the run was made of, as it was before it was read.
+// A file of the data folder from which the run was made, as it was before reading.
 struct Source {
   std::string name;
   std::uint64_t inode = 0, bytes = 0;
@@ -350,9 +349,9 @@ struct Run {
   std::string run_id;   // of this job: key and time of the first process
   std::string command;  // as recorded by `uctrace record`, else of rank 0
   std::uint64_t epoch_realtime_ns = 0;
-  std::int64_t last_ns = 0;     // the last instant of all rows, also where not all were read
-  std::string store_id;         // which its store and its profile share, and no other ones
-  bool settled = false;         // nothing will be added to its sources
+  std::int64_t last_ns = 0;     // the last instant of all rows, even if not all were read
+  std::string store_id;         // shared by its store and its profile, and unique
+  bool settled = false;         // its sources are final
   std::vector<Source> sources;  // by name
   std::vector<Process> processes;
   std::vector<Message> messages;    // by t_start_ns
@@ -389,7 +388,7 @@ struct Run {
   std::vector<StackFrame> stack_frames;  // by stack
   std::vector<CallSite> call_sites;
   std::vector<Facet> facets;  // in their order
-  // Which tables of sums are there: of calls; of messages, and of all that is summed beside them.
+  // Which tables of sums exist: of calls; of messages and everything summed with them.
   bool calls_are_summed = false, messages_are_summed = false;
   std::vector<MessageSum> message_sums;
   std::vector<HopSum> hop_sums;  // by message sum
@@ -415,18 +414,18 @@ struct Run {
   std::vector<Identity> identities;
   std::vector<std::string> notes;  // what is missing, cut or doubtful, each one line for a person
   std::string info_json;           // the rest of `info --format json`, an object without identities
-  // What profile_of() gives of these rows, for whom it was summed up already; nullptr: for nobody.
-  // In no store. Who changes rows resets it.
+  // The result of profile_of() for these rows, if already computed; else nullptr. Not stored. Reset
+  // it when rows change.
   std::shared_ptr<const Profile> profile;
 };
 
-// What Run::last_ns is to be.
+// The value for Run::last_ns.
 std::int64_t last_instant(const Run& run);
 
 // "function (file:line)", or as much as is known.
 std::string label_of(const Run& run, const CodeFrame& frame);
 
-// "node1/GPU-...": what names a GPU in reports and options.
+// "node1/GPU-...": the name of a GPU in reports and options.
 std::string label_of(const Run& run, const Gpu& gpu);
 
 // Row of the call site of a stack (Run::call_sites), -1 if there is none; and its label, kNoText.

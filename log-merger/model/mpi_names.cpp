@@ -71,7 +71,7 @@ MpiKind kind_of_base(std::string_view base) {
   return MpiKind::management;
 }
 
-// Of these there are forms that only begin them.
+// These also have nonblocking forms.
 bool has_forms(std::string_view base) {
   return is_in(base, kPointToPoint) || is_in(base, kCollectives) || base == "probe" ||
          base == "mprobe";

@@ -1,4 +1,4 @@
-// What the name of an MPI function says of it.
+// Facts about an MPI function from its name.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct MpiName {
 
 MpiName parse_mpi_name(std::string_view function);
 
-// What starts or ends MPI in a process, or a session of it.
+// Functions that start or end MPI in a process, or a session.
 enum class MpiEdge : std::uint8_t { none, init, finalize, session_init, session_finalize };
 MpiEdge edge_of_mpi(std::string_view function);
 
-// Whether it is one of these: their time stands apart from all totals of time in MPI.
+// Whether it is one of these: their time is kept apart from all totals of MPI time.
 inline bool starts_or_ends_mpi(std::string_view function) {
   return edge_of_mpi(function) != MpiEdge::none;
 }
@@ -38,12 +38,12 @@ inline bool starts_or_ends_world(std::string_view function) {
   return edge == MpiEdge::init || edge == MpiEdge::finalize;
 }
 
-// The calls between which a process uses MPI: MPI_Init and MPI_Finalize. Of a process that calls
-// neither, the first session to begin, and the last to end: unless a session of which the other end
-// is not known may have been there before, or after.
+// The calls between which a process uses MPI: MPI_Init and MPI_Finalize. Without these, the first
+// session to begin and the last to end, unless a session with an unknown other end may have existed
+// before or after.
 class EdgesOfMpi {
  public:
-  // Of its calls, in any order. `call` is a number of it, >= 0.
+  // Its calls, in any order. `call` is its number, >= 0.
   void add(MpiEdge edge, std::int64_t call, std::int64_t start_ns);
 
   // Numbers of calls, -1 = none.
@@ -57,9 +57,9 @@ class EdgesOfMpi {
   std::int64_t sessions_ = 0;  // begun, less those that ended
 };
 
-// Whether a message that `function` sent by UCP's `protocol` is complete at its sender only when
-// its receiver takes it: by rendezvous, or synchronously. An eager one is on its way whether the
-// receiver is there or not.
+// Whether a message sent by `function` with UCP's `protocol` completes at its sender only when the
+// receiver takes it: rendezvous, or a synchronous send. An eager message does not need the
+// receiver.
 bool needs_receiver(std::string_view protocol, std::string_view function);
 
 }  // namespace uctrace

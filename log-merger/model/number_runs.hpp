@@ -8,8 +8,8 @@
 
 namespace uctrace {
 
-// "0-2, 7", of ascending numbers: at most eight runs of them. "0-2, 7 and 3 more": `unnamed` are
-// counted only, or there are further runs.
+// "0-2, 7", for ascending numbers: at most eight runs. "0-2, 7 and 3 more": `unnamed` ones are only
+// counted, or there are more runs.
 std::string number_runs(const std::vector<std::int64_t>& numbers, std::uint64_t unnamed = 0);
 
 }  // namespace uctrace

@@ -8,10 +8,9 @@
 
 namespace uctrace {
 
-// Where a setting stands. The first four as log::SettingFrom. The others are no settings, but what
-// UCX made of them, and of what: the transport and device of an interface that the process opened;
-// those that UCT offered it, whether it opened them or not; and how many memory domains a component
-// of UCT has.
+// The source of a setting. The first four are as in log::SettingFrom. The others are not settings
+// but UCX's choices and offers: the transport and device of an interface that the process opened;
+// those that UCT offered, opened or not; and the number of memory domains of a UCT component.
 enum class SettingFrom : std::uint8_t {
   environment,
   mpi_file,
@@ -24,9 +23,8 @@ enum class SettingFrom : std::uint8_t {
 const char* name_of(SettingFrom);
 constexpr bool is_setting(SettingFrom from) { return from < SettingFrom::opened; }
 
-// A setting that processes [first_process, first_process + processes) have in common. Of one that
-// several runs of processes have there is a row for each run; who is in no row of a name has it not
-// set.
+// A setting shared by processes [first_process, first_process + processes), with a row for each
+// such range. A process in no row of a name does not have it set.
 struct Setting {
   TextId name = kNoText, value = kNoText;
   SettingFrom from = SettingFrom::environment;

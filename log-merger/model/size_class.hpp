@@ -1,4 +1,4 @@
-// Classes of lengths, which sums of messages and calls tell apart.
+// Classes of lengths, used in sums of messages and calls.
 #pragma once
 
 #include <algorithm>
@@ -7,12 +7,12 @@
 
 namespace uctrace {
 
-// Bits of the length: 2^(size - 1) <= bytes < 2^size; 0 for none.
+// The number of bits of the length: 2^(size - 1) <= bytes < 2^size; 0 for 0.
 inline std::uint8_t size_class(std::uint64_t bytes) {
   return static_cast<std::uint8_t>(std::bit_width(bytes));
 }
 
-// The least length of a class.
+// The smallest length of a class.
 inline std::uint64_t length_of(std::uint8_t size_class) {
   constexpr std::uint8_t kBits = 64;
   return size_class == 0 ? 0 : std::uint64_t{1} << (std::min(size_class, kBits) - 1);

@@ -1,4 +1,4 @@
-// "Did you mean ...?": the known word nearest to one that is not known.
+// "Did you mean ...?": the known word nearest to an unknown one.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ namespace uctrace {
 // Fewest insertions, deletions, replacements and swaps of neighbours between two words.
 std::size_t edit_distance(std::string_view left, std::string_view right);
 
-// The word that was meant: one that begins with `word`, else the one nearest to it, letters large
-// or small. Empty if no word is near enough.
+// The intended word: one that begins with `word`, else the nearest, ignoring case. Empty if no word
+// is near enough.
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
 
 // "did you mean 'record'?", empty if no word is near enough.

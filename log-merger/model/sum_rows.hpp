@@ -1,6 +1,6 @@
-// Rows that sum up rows of the tables that grow: which values these have, and those that are alike.
-// What reports count is kept summed, so that a report need not read every row: one row for all that
-// agree in what a filter without a span of time can ask for, and in what reports tell apart.
+// Sums over the growing tables: the values that occur, and sums of similar rows. A report then need
+// not read every row: there is one row for all that agree in everything that a filter without a
+// time span can select and that reports distinguish.
 #pragma once
 
 #include <compare>
@@ -10,9 +10,9 @@
 
 namespace uctrace {
 
-// A value that some rows of the tables that grow have where a filter can ask for it: `mpi` and the
-// parties at the ends are of messages, `called` of MPI calls, `comm` of both, `protocol` of
-// messages, `transport` and `op` of hops and transfers.
+// A value in the growing tables that a filter can select: `mpi` and the parties at the ends occur
+// in messages, `called` in MPI calls, `comm` in both, `protocol` in messages, `transport` and `op`
+// in hops and transfers.
 enum class FacetOf : std::uint8_t {
   mpi,
   called,
@@ -31,7 +31,7 @@ struct Facet {
   auto operator<=>(const Facet&) const = default;
 };
 
-// Messages whose hops are alike, too, but for what they carried.
+// Messages that also have the same hops, apart from the amounts.
 struct MessageSum {
   MessageKind kind = MessageKind::tag;
   MemoryKind src_memory = MemoryKind::unknown, dst_memory = MemoryKind::unknown;
@@ -42,13 +42,13 @@ struct MessageSum {
   std::int32_t src_gpu = -1, dst_gpu = -1;
   TextId mpi = kNoText, comm = kNoText, protocol = kNoText;
   std::int32_t communicator = -1;
-  std::int32_t caller = -1;               // process whose MPI call asked, -1 = none did
-  std::int32_t call_site = -1;            // of what asked; into call_sites
+  std::int32_t caller = -1;               // process whose MPI call requested it, -1 = none
+  std::int32_t call_site = -1;            // of the requesting call; into call_sites
   std::uint64_t messages = 0, bytes = 0;  // bytes: payload of all of them
   std::uint32_t first_hop = 0, hops = 0;  // range in Run::hop_sums
 };
 
-// Hops of the messages of a MessageSum that are alike.
+// Similar hops of the messages of a MessageSum.
 struct HopSum {
   Side issued_by = Side::src;
   Role role = Role::data;
@@ -59,8 +59,8 @@ struct HopSum {
   std::uint64_t count = 0, payload_bytes = 0, wire_bytes = 0;
 };
 
-// MPI calls, and what of their time went to one communicator: a call is counted where the greatest
-// part of its time went.
+// MPI calls, and the part of their time for one communicator: a call is counted where most of its
+// time went.
 struct CallSum {
   std::uint32_t process = 0;
   TextId function = kNoText;
@@ -68,40 +68,40 @@ struct CallSum {
   std::int32_t communicator = -1;           // of the calls
   std::int32_t part_communicator = -1;      // that the time went to
   std::int32_t call_site = -1;              // into call_sites
-  bool has_stack = false;                   // it is known where they were called
+  bool has_stack = false;                   // their call site is known
   std::uint8_t size = 0;                    // size_class() of the greater byte count of each
   std::uint64_t calls = 0;                  // counted here
   std::uint64_t timed = 0;                  // of these, with known start and end
-  std::uint64_t bytes = 0, recv_bytes = 0;  // of the calls that are counted here
+  std::uint64_t bytes = 0, recv_bytes = 0;  // of the calls counted here
   std::uint64_t ns = 0;                     // whole time of these
   std::uint64_t part_ns = 0;                // time that went to part_communicator
   std::uint64_t part_waiting_ns = 0;        // of it, for other processes
   std::uint64_t part_unknown_ns = 0;        // of it, perhaps waiting
 };
 
-// UCP operations that were called outside of MPI and of which the place is known.
+// UCP operations called outside MPI with a known call site.
 struct OperationSum {
   std::uint32_t process = 0;
   TextId function = kNoText;
   std::int32_t call_site = -1;    // into call_sites
-  std::int32_t message_sum = -1;  // what counts their messages, -1 = they have none
+  std::int32_t message_sum = -1;  // the sum of their messages, -1 = none
   std::uint64_t calls = 0;
   std::uint64_t timed = 0;  // of these, with known start and end
   std::uint64_t bytes = 0, ns = 0;
 };
 
-// Where the two ends of messages are.
+// How far apart the two ends of messages are.
 enum class Reach : std::uint8_t { unknown, process, host, network };
 const char* name_of(Reach);
 
-// Messages that are alike in this, and of which the latencies are (latency.hpp): times by protocol
-// and size, from which quantiles follow.
+// Messages that agree in these fields, including the latency class (latency.hpp): times by protocol
+// and size, for quantiles.
 struct LatencySum {
   MessageKind kind = MessageKind::tag;
   Reach reach = Reach::unknown;
   std::uint8_t size = 0;           // size_class() of the payload of each
   bool first = false;              // the first one from its source to its destination
-  bool timed = false;              // else latency_class and ns say nothing
+  bool timed = false;              // otherwise latency_class and ns are meaningless
   std::uint16_t latency_class = 0;
   TextId protocol = kNoText;
   std::uint64_t messages = 0, bytes = 0;

@@ -1,6 +1,6 @@
 // The traffic of a run as cells: source x destination x class, where a class is everything that the
-// page's filters can ask of a message; and what happened over time, in slabs of equal length. Sums
-// are exact. Their number goes by the number of different classes and pairs, not of events.
+// page's filters can select; and the activity over time, in slabs of equal length. Sums are exact.
+// The number of rows depends on the number of classes and pairs, not of events.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,7 @@
 
 namespace uctrace {
 
-// What paths are made of: hops that are alike but for what they carried, or transfers that serve no
-// message.
+// A step of a path: hops that are equal apart from the amounts, or transfers that serve no message.
 struct PathStep {
   std::uint16_t hop = 0;
   Role role = Role::data;
@@ -21,12 +20,12 @@ struct PathStep {
   TextId transport = kNoText, device = kNoText, remote_device = kNoText, op = kNoText;
 };
 
-// What a class is of: messages; or transfers that serve none, for a known reason, for none that is
-// known, or as they belong to an operation that is no message.
+// What a class contains: messages; or transfers without a message, for a known reason, without a
+// known reason, or because they belong to an operation that is not a message.
 enum class TrafficOf : std::uint8_t { message, reason, unattributed, no_message };
 const char* name_of(TrafficOf);
 
-// Where it is not of messages, only `reason` and the path say something.
+// For transfers only `reason` and the path have a meaning.
 struct TrafficClass {
   TrafficOf of = TrafficOf::message;
   MessageKind kind = MessageKind::tag;
@@ -38,7 +37,7 @@ struct TrafficClass {
   std::uint32_t first_step = 0, steps = 0;  // range in Run::class_steps
 };
 
-// A step of the path of a class, which has each once, along the way.
+// A step of the path of a class, each listed once, in order.
 struct ClassStep {
   std::uint32_t step = 0;  // into path_steps
 };
@@ -51,7 +50,7 @@ struct TrafficCell {
   std::uint32_t first_total = 0, totals = 0;  // range in Run::cell_totals: one for each step
 };
 
-// What the operations of a step carried.
+// The amounts of a step's operations.
 struct CellTotal {
   std::uint64_t count = 0, payload_bytes = 0, wire_bytes = 0;
 
@@ -68,17 +67,17 @@ struct CallGroup {
   auto operator<=>(const CallGroup&) const = default;
 };
 
-// Slab i is [from + i * slab_ns, from + (i + 1) * slab_ns); in a run, from = 0. What follows has
-// rows for slabs in which something happened.
+// Slab i is [from + i * slab_ns, from + (i + 1) * slab_ns); in a run, from = 0. The following
+// tables have rows only for slabs with activity.
 
 // Messages of a cell that belong to the slab.
 struct CellSlab {
   std::uint32_t slab = 0, cell = 0;
   std::uint64_t messages = 0, bytes = 0;
-  std::uint64_t timed = 0, ns = 0;  // also of what they took after the slab
+  std::uint64_t timed = 0, ns = 0;  // including the time after the slab
 };
 
-// Their whole paths, and transfers without a message.
+// Totals of their complete paths, and of transfers without a message.
 struct TotalSlab {
   std::uint32_t slab = 0, total = 0;
   std::uint64_t count = 0, payload_bytes = 0, wire_bytes = 0;
@@ -87,9 +86,10 @@ struct TotalSlab {
 enum class ActivityLayer : std::uint8_t { mpi, ucp, uct };
 const char* name_of(ActivityLayer);
 
-// In each of `length` slabs, operations of a process were in progress for together busy_ns (more
-// than the slab is long if several were at once), and so many began. What they were: an MPI call
-// its kind, a UCP operation the cell of its message, a transfer what counts it; -1 = nothing does.
+// In each of `length` slabs, operations of a process were in progress for busy_ns in total (more
+// than the slab's length if several overlap), and this many began. `kind`: for an MPI call its
+// kind, for a UCP operation the cell of its message, for a transfer what counts it; -1 = nothing
+// does.
 struct SlabActivity {
   ActivityLayer layer = ActivityLayer::mpi;
   std::uint32_t process = 0;
@@ -99,11 +99,11 @@ struct SlabActivity {
   std::uint64_t starts = 0;
 };
 
-// The tables of which single rows are told in the page.
+// The tables whose single rows the page can show.
 enum class RowsOf : std::uint8_t { mpi_calls, ucp_operations, transfers, messages };
 const char* name_of(RowsOf);
 
-// Rows that stand together, and the first start of all of them; -1: none of them has one.
+// A block of adjacent rows, and their earliest start; -1: none has one.
 struct RowBlock {
   RowsOf of = RowsOf::mpi_calls;
   std::uint64_t first_row = 0;

@@ -49,8 +49,8 @@ bool tls_allow(std::string_view value, std::string_view transport) {
   for (std::size_t begin = 0; begin <= value.size();) {
     const std::size_t end = std::min(value.find(',', begin), value.size());
     std::string_view name = value.substr(begin, end - begin);
-    name = name.substr(0, name.find(':'));          // "ud:aux" allows it for connecting only
-    const bool is_strict = name.starts_with('\\');  // this name alone, and no other that it means
+    name = name.substr(0, name.find(':'));          // "ud:aux" allows it only for wire-up
+    const bool is_strict = name.starts_with('\\');  // exactly this name, not its aliases
     if (is_strict ? name.substr(1) == transport : is_meant_by(transport, name)) return !excludes;
     begin = end + 1;
   }

@@ -1,4 +1,4 @@
-// Who waited for whom: rows that log-merger/waits/ makes, the formulas are in docs/waits.md.
+// Waits between processes: rows made by log-merger/waits/; docs/waits.md has the formulas.
 //
 // Times are nanoseconds on the job clock.
 #pragma once
@@ -10,12 +10,12 @@
 
 namespace uctrace {
 
-// Wait states. Those up to early_scan, and those of partitions, are defined as Scalasca and its
-// papers define them.
+// Wait states. Up to early_scan, and for partitions, the definitions are those of Scalasca and its
+// papers.
 enum class WaitKind : std::uint8_t {
   late_sender,              // a receive was waited for before its message was sent
   late_receiver,            // a send was waited for before its receive was posted
-  wrong_order,              // a late sender, while a message that was sent earlier was taken later
+  wrong_order,              // a late sender, while a message sent earlier was received later
   wait_barrier,             // for the last to enter a barrier
   barrier_completion,       // in a barrier that another process has left already
   wait_nxn,                 // for the last to enter a collective operation of all with all
@@ -30,7 +30,8 @@ enum class WaitKind : std::uint8_t {
   rma_lock_contention,      // for a lock that another process holds
   partitioned_late_sender,  // a partitioned receive, for the last partition to be ready
   partitioned_late_receiver,  // a partitioned send, for its receive to be started
-  nonblocking_collective,     // in the wait for such an operation, for who had not begun it
+  nonblocking_collective,     // in the wait for such an operation, for a process that had not begun
+                              // it
   wait_finalize,              // for the last to enter MPI_Finalize
 };
 inline constexpr std::size_t kWaitKinds = 19;
@@ -41,20 +42,20 @@ inline constexpr std::array<WaitKind, kWaitKinds> kAllWaitKinds = [] {
 }();
 const char* name_of(WaitKind);
 
-// Whether it is waiting that such rows tell of: in a completion the library moves data.
+// Whether such rows are real waiting: in a completion the library moves data.
 bool is_waiting(WaitKind);
 
-// Whether it is part of totals of waiting: what is waited in MPI_Finalize stands apart from them.
+// Whether it counts in totals of waiting: waits in MPI_Finalize are kept apart.
 bool is_in_totals(WaitKind);
 
-// Why it is not known whether a call waited, or how long.
+// Why it is not known whether, or how long, a call waited.
 enum class WaitUnknown : std::uint8_t {
   none,               // it is known
   below_clock_bound,  // the clocks are not known well enough to claim it
-  clocks,             // how far the clocks are off against each other is not known at all
-  partner,            // the other side is not known: not matched, ambiguous, without a log
-  members,            // not every process of the operation told when it entered
-  request,            // it is not known which requests the call waited for
+  clocks,             // the clock error is not known at all
+  partner,            // the other side is not known: unmatched, ambiguous, or without a log
+  members,            // not every process of the operation recorded its entry
+  request,            // the requests of the call are not known
 };
 const char* name_of(WaitUnknown);
 
@@ -64,37 +65,38 @@ struct Wait {
   WaitUnknown unknown = WaitUnknown::none;
   std::uint32_t process = 0;        // that waited
   std::int32_t cause_process = -1;  // that it waited for, -1 = not known
-  std::int64_t call = -1;           // that waited; into mpi_calls
-  std::int64_t cause_call = -1;     // that ended the wait by beginning; into mpi_calls
-  std::int64_t message = -1;        // that was late; into messages
+  std::int64_t call = -1;           // the waiting call; into mpi_calls
+  std::int64_t cause_call = -1;     // whose beginning ended the wait; into mpi_calls
+  std::int64_t message = -1;        // the late message; into messages
   std::int32_t communicator = -1;   // into communicators
   std::int64_t t_start_ns = -1;     // the wait began
   std::int64_t ns = 0;              // how long it was
   std::int64_t unknown_ns = 0;      // time of the call that may have been waiting
   // of a message: from the end of the wait to its own end, or to that of the call if earlier
   std::int64_t moving_ns = 0;
-  std::int64_t registration_ns = 0;  // of these two: calls that made memory known for the message
+  std::int64_t registration_ns = 0;  // part of these two: registration calls for the message
 };
 
-// What a call that returned had to come first, at another process.
+// What had to happen at another process before a call could return.
 enum class DependencyKind : std::uint8_t {
   message,     // it received a message: the call that began to send it
-  receiver,    // it sent one that needs its receiver: the call that began to receive it
+  receiver,    // it sent one that needs its receiver: the call that began the receive
   partitions,  // it completed a partitioned receive: the call that made the last one ready
   partitioned_receiver,  // it completed a partitioned send: the call that started the receive
   member,                // of a collective operation: the call of one other process in it
-  lower_rank,            // the call of the next lower rank in it, and all that this one waits for
+  lower_rank,            // the call of the next lower rank in it, and everything that this one
+                         // depends on
   operation,             // the calls of all processes in it
   epoch,                 // one-sided: the call that began or ended the epoch at the other side
 };
 const char* name_of(DependencyKind);
 
-// Whether a call waited there is told by Wait: it may also have come later than what it depends on.
+// Only Wait tells whether the call really waited: it may have come later than what it depends on.
 struct CallDependency {
   DependencyKind kind = DependencyKind::message;
-  std::int64_t call = -1;       // that returned only then; into mpi_calls, -1 = not known
-  std::int64_t begun = -1;      // what its process began it with, itself where it blocks
-  std::int64_t on = -1;         // that had to be entered before; -1 for an operation
+  std::int64_t call = -1;       // the dependent call; into mpi_calls, -1 = not known
+  std::int64_t begun = -1;      // the call that began the operation; the same if it blocks
+  std::int64_t on = -1;         // that had to be entered first; -1 for an operation
   std::int64_t message = -1;    // of the first two kinds; into messages
   std::int64_t operation = -1;  // the same number for all of an operation
 };
@@ -105,22 +107,22 @@ struct BegunCollective {
   std::int64_t begun = -1;      // call that began it; into mpi_calls
   std::int64_t made = -1;       // call that made its request: the same, but for a persistent one
   std::int64_t completed = -1;  // call that completed it, -1 = none that is known
-  std::uint64_t bytes = 0, recv_bytes = 0;  // that its process hands over and gets
+  std::uint64_t bytes = 0, recv_bytes = 0;  // that its process contributes and gets
 };
 
-// Work of a process before calls of one place, for which others waited: by how much the waits are
-// its fault, however many processes they went through (log-merger/waits/delays.hpp).
+// Work of a process before calls of one place that others waited for: how much of the waits it
+// caused, through any number of processes (log-merger/waits/delays.hpp).
 struct Delay {
   std::uint32_t process = 0;      // that was late
   std::uint32_t function = 0;     // text: MPI function that it came late to
   std::int32_t stack = -1;        // into stacks, -1 = none
   std::uint64_t waits = 0;        // that waited for it there
   std::int64_t direct_ns = 0;     // of these
-  std::int64_t passed_on_ns = 0;  // of those that waited for who waited for it, and so on
+  std::int64_t passed_on_ns = 0;  // of processes that waited for the waiting ones, and so on
 };
 
-// Part of the critical path (log-merger/waits/critical_path.hpp): what of it lies in calls of one
-// place, and in front of them since the call before.
+// Part of the critical path (log-merger/waits/critical_path.hpp): its time in calls of one place,
+// and between these and the previous calls.
 struct CriticalPart {
   std::uint32_t process = 0;
   std::uint32_t function = 0;  // text
@@ -129,16 +131,16 @@ struct CriticalPart {
   std::int64_t mpi_ns = 0;     // in them
 };
 
-// What a process spent its time with. In MPI, but for its start and end (starts_or_ends_mpi() of
-// model/mpi_names.hpp): waiting + moving + unknown + other. Of several threads their sum.
+// How a process spent its time. In MPI, without its start and end (starts_or_ends_mpi() of
+// model/mpi_names.hpp): waiting + moving + unknown + other. Summed over threads.
 struct RankTime {
   std::uint32_t process = 0;
   std::uint32_t threads = 0;                    // that called MPI
   std::uint64_t calls = 0;                      // that have a known start and end
   std::int64_t t_begin_ns = -1, t_end_ns = -1;  // where MPI began and ended (EdgesOfMpi), or else
                                                 // what is nearest to these
-  std::int64_t ideal_ns = -1;                   // from one to the other, had data moved at once;
-                                                // -1: calls in between were not recorded
+  std::int64_t ideal_ns = -1;                   // from one to the other, if data had moved
+                                                // instantly; -1: calls in between were not recorded
   std::int64_t start_and_end_ns = 0;            // in MPI_Init, MPI_Finalize, and of sessions
   std::int64_t sessions_ns = 0;                 // of it, from t_begin_ns to t_end_ns
   std::int64_t mpi_ns = 0;                      // in all other calls

@@ -1,5 +1,5 @@
-// Names of communicators. The process that is rank 0 of one counts those that it got; which is that
-// number in what it recorded, so nobody had to agree on it.
+// Names of communicators. The process that is rank 0 of a communicator counts those it led; its own
+// records give this number, so no agreement is needed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// By row of comms: 1, 2, ... in the order of their making; 0 for what the program did not make.
+// By row of comms: 1, 2, ... in the order of creation; 0 for predefined ones.
 ByIndex<Comm, std::uint32_t> numbers_of(const ProcessLog& log) {
   std::vector<std::size_t> order(log.comms.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -62,15 +62,15 @@ class Namer {
     if (instance.letter == 'S') return fmt::format("S{}.0{}", leader, of_world);
     const std::uint32_t number =
         side.leader_process == kNone ? 0 : numbers_[side.leader_process][side.leader_comm];
-    // What its leader counted is not known: counted here instead.
+    // Its leader's count is not known: counted here instead.
     const std::string counted = number != 0
                                     ? std::to_string(number)
                                     : fmt::format("?{}", ++without_number_[{side.world, leader}]);
     return fmt::format("{}{}.{}{}", instance.letter, leader, counted, of_world);
   }
 
-  // The leader's, else that of any process. What MPI calls the parent says less than how the
-  // parents made it.
+  // The leader's, else that of any process. MPI's name for the parent communicator says less than
+  // the function by which the parents made it.
   void take_names_of_program() {
     for (const ProcessIndex p : job_.logs.indexes()) {
       for (const CommIndex c : job_.logs[p].comms.indexes()) {

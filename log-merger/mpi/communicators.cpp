@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int32_t kUnknownRank = -1;
 
-// What tells the communicators that one function makes apart.
+// How communicators made by one function are distinguished.
 enum class Told : std::uint8_t {
   predefined,
   by_call,     // one a call on the parent
@@ -76,12 +76,13 @@ Making making_of(const Job& job, const Comm& comm) {
 // A leader with the world that counts its rank.
 using Leader = std::pair<Index, std::int32_t>;
 
-// Equal for what is one communicator: how it is told, whose (parent, world or process), the
-// how-manieth call, hash and size of the members, and the leaders of both sides in order.
+// Equal for the same communicator: the way of distinction, the scope (parent, world or process),
+// the ordinal of the call, the hash and size of the members, and the leaders of both sides in
+// order.
 using Key =
     std::tuple<char, std::int32_t, std::int32_t, std::uint64_t, std::uint64_t, Leader, Leader>;
 
-// One side of an intercommunicator whose other side is looked for.
+// One side of an intercommunicator whose other side is being searched.
 struct OpenSide {
   InstanceIndex instance;
   bool calls;  // it spawned, or connected; the other was spawned, or accepted
@@ -115,7 +116,7 @@ class Joiner {
         definitions.push_back({log.clock.job_ns(log.comms[c].tick), p, c});
       }
     }
-    // A parent comes before what was made of it.
+    // Parents come before their children.
     std::stable_sort(definitions.begin(), definitions.end(),
                      [](const auto& a, const auto& b) { return a.at_ns < b.at_ns; });
     for (const Definition& definition : definitions) place(definition.process, definition.comm);
@@ -143,7 +144,7 @@ class Joiner {
       if (place->second == kNone) {
         place->second = make(making, parent_instance, comm);
       } else if (making.letter == 'k' && !knows_both_leaders(comm)) {
-        comm.side = 1;  // both sides call alike: the second is the one that comes later
+        comm.side = 1;  // both sides make the same call: the second is the later one
       }
     }
     comm.instance = place->second;
@@ -155,8 +156,8 @@ class Joiner {
     return comm.leader >= 0 && comm.remote_leader >= 0;
   }
 
-  // Of an intercommunicator: that of its parent, if the parent is one; the one that called before
-  // the one that was called; else the lower leader's first.
+  // The order of an intercommunicator's sides: that of its parent, if the parent is one; the
+  // calling side before the called one; else the lower leader first.
   static std::uint8_t side_of(const Making& making, const Comm& comm, const Comm* parent) {
     if (!comm.inter) return 0;
     if (comm.predefined == Predefined::parent || making.function == "MPI_Comm_connect") return 1;
@@ -182,7 +183,7 @@ class Joiner {
       case Told::by_leader:
         return {'+', parent.number(), without_parent, comm.ordinal, 0, first, second};
       case Told::by_members: {
-        // Of one set of members the how-manieth.
+        // The ordinal among communicators with the same members.
         const std::int32_t within = making.letter == 'u' ? parent.number() : -1;
         Key key{making.letter, within, 0, comm.group_hash, comm.size + comm.remote_size,
                 first,         second};
@@ -212,7 +213,7 @@ class Joiner {
     return index;
   }
 
-  // The instance whose other side this is, if it is the only one that fits.
+  // The instance whose other side this is, if only one fits.
   InstanceIndex attach(const Making& making, ProcessIndex process, const Comm& comm) {
     const ProcessLog& log = log_of(process);
     const std::int64_t end_ns = log.clock.job_ns(comm.tick);
@@ -233,20 +234,20 @@ class Joiner {
     }
     const InstanceIndex index = found->instance;
     open_.erase(found);
-    // The same whichever process comes first: what the side that was called called.
+    // Independent of the order of processes: the function of the called side.
     if (instance(index).function == kNoText || making.function == "MPI_Comm_accept") {
       instance(index).function = comm.function;
     }
     return index;
   }
 
-  // When the call that made it began; of a spawned world when the process did.
+  // When the call that made it began; for a spawned world, when the process began.
   std::int64_t begin_of_making(const ProcessLog& log, const Comm& comm, std::int64_t end_ns) {
     if (comm.predefined == Predefined::parent) {
       return log.clock.anchors().empty() ? end_ns
                                          : log.clock.job_ns(log.clock.anchors().front().tick);
     }
-    // It is defined right behind the call, which is the newest of its thread then.
+    // Its definition directly follows the call, which is then the newest of its thread.
     std::int64_t begin_ns = INT64_MIN;
     const auto call = [&](CallIndex index) -> const MpiCall& { return job_.calls[index]; };
     for (const auto& calls : log.calls_of_lane) {
@@ -257,7 +258,7 @@ class Joiner {
       const MpiCall& newest = call(*(later - 1));
       if (newest.function == comm.function) begin_ns = std::max(begin_ns, newest.start_ns);
     }
-    // Where the call is not recorded by the user's wish, it may have begun at any time before.
+    // If the user excluded the call, it may have begun at any time before.
     const bool known = begin_ns != INT64_MIN || !log.recorded.whole();
     return known ? begin_ns : end_ns;
   }
@@ -291,7 +292,7 @@ class Joiner {
     }
   }
 
-  // Rank 0 lists the members. Without its log: itself, and those that left one.
+  // Rank 0 lists the members. Without its log they are rank 0 and all members with a log.
   void find_lost_members() {
     std::map<std::pair<InstanceIndex, std::uint8_t>, std::map<std::uint32_t, std::int32_t>> lost;
     for (const ProcessLog& log : job_.logs) {

@@ -1,13 +1,13 @@
-// The communicators of a job: each process has a handle of its own for what is one communicator.
+// Joins the communicators of a job: each process has its own handle for the same communicator.
 //
-// No call makes them known to each other, so they are joined afterwards: those that a call on one
-// parent made are the same where the parent is the same, the how-manieth call on it, and the rank 0
-// of what it made. Those that only their members make (MPI_Comm_create_group) are told by who the
-// members are. Two sides of an intercommunicator that two worlds made of each other (spawn, accept
-// and connect, join) are one if sizes and times leave only one possibility; else each stays alone.
+// The processes exchange nothing about them, so they are joined afterwards. Communicators made by a
+// call on a parent are the same if the parent, the ordinal of the call on it, and rank 0 of the
+// result are the same. Those made only by their members (MPI_Comm_create_group) are identified by
+// the members. The two sides of an intercommunicator between two worlds (spawn, accept and connect,
+// join) are joined if sizes and times leave only one possibility; otherwise each stays alone.
 //
-// Names are spelled as mpisee's: the letter of what made it, the world rank of its rank 0, and the
-// how-manieth it was that this process got: W0.0, s0.1, s512.1.
+// Names are spelled as in mpisee: the letter of the function that made it, the world rank of its
+// rank 0, and the ordinal in that process: W0.0, s0.1, s512.1.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct ProcessLog;
 
 // By MPI_Comm_spawn: it has a parent.
 bool was_spawned(const ProcessLog& log);
-// Fills ProcessLog::world. Worlds are numbered from 0, those that were spawned after the others.
+// Fills ProcessLog::world. Worlds are numbered from 0, spawned ones last.
 void find_worlds(Job& job);
 
 // Fills Job::comms and the results of every Comm; after all logs were loaded.
@@ -31,8 +31,8 @@ void join_communicators(Job& job);
 // Names of joined communicators; a part of it.
 void name_communicators(Job& job);
 
-// World rank, in its own world, of who is addressed as `rank` in a communicator of a process: of
-// the remote group in an intercommunicator. Nothing where that is not known.
+// The world rank, in its own world, of the process addressed as `rank` in a communicator of a
+// process: in an intercommunicator, of the remote group. Nothing if not known.
 std::optional<std::int32_t> addressed_rank(const Job& job, ProcessIndex process, CommIndex comm,
                                            std::int32_t rank);
 

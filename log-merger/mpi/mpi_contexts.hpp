@@ -1,5 +1,5 @@
-// Whose contexts in tags are: calls on a communicator tell which one it has. Private to the linking
-// of MPI calls.
+// The communicators of contexts in tags: calls on a communicator reveal its context. Private to the
+// linking of MPI calls.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,10 @@ class Contexts {
     return kNone;
   }
 
-  // Files have contexts of their own, on which nobody else communicates before they are closed.
+  // Files have their own contexts, which nobody else uses before they are closed.
   void give_to_file(const DecodedTag& tag, CallIndex call) { files_[context_of(tag)] = call; }
   void take_from_file(const DecodedTag& tag) { files_.erase(context_of(tag)); }
-  // The newest call with this context on a file; kNone: it is of none.
+  // The newest call with this context on a file; kNone: it belongs to no file.
   CallIndex call_on_file(const DecodedTag& tag) const {
     const auto found = files_.find(context_of(tag));
     return found == files_.end() ? kNone : found->second;
@@ -43,11 +43,11 @@ class Contexts {
 
  private:
   struct Learned {
-    std::uint64_t since_tick, until_tick;  // contexts are used again after a communicator is freed
+    std::uint64_t since_tick, until_tick;  // contexts are reused after a communicator is freed
     CommIndex comm;
   };
 
-  // MPICH gives point-to-point and collective traffic of one communicator neighbouring contexts.
+  // In MPICH, point-to-point and collective traffic of one communicator have adjacent contexts.
   std::uint64_t context_of(const DecodedTag& tag) const {
     return log_.flavour == MpiFlavour::mpich ? tag.context & ~std::uint64_t{1} : tag.context;
   }

@@ -1,16 +1,16 @@
 // Which MPI call asked for a UCP operation, and which one happened to drive it.
 //
 // The call that an operation was posted in (same thread, within its time) is `progressed_in`. It is
-// also the one that asked if the operation is that call's own:
+// also `asked_by` if the operation is that call's own:
 //   * a point-to-point call, when tag and peer in the UCP tag and endpoint agree with its
 //     arguments;
 //   * a call that starts requests, when they agree with those of a call that made one of them;
 //   * a collective (or anything that makes communicators, windows or files), when no earlier
 //     non-blocking call started with the same context and tag;
-//   * any call, when it is a one-sided operation or an active message that no handler sent.
+//   * any call, for a one-sided operation or an active message that no handler sent.
 // Otherwise it belongs to the non-blocking or persistent collective that first used the same
-// context and tag: libraries give each outstanding one a tag of its own; or to the newest call on
-// the file that has the context. What is left is `progress`: no call is named.
+// context and tag: libraries give each outstanding one its own tag; or to the newest call on the
+// file that has the context. The rest is `progress`: no call is named.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class ProcessLinker {
   }
 
  private:
-  // What a context and a tag were begun by.
+  // The call that first used a context and tag.
   struct Owner {
     CallIndex call;
     CommIndex comm;
@@ -105,7 +105,7 @@ class ProcessLinker {
     const auto tag = decode_tag(log_.flavour, operation_tag(op));
     if (op.call == kNone || !tag) {
       if (op.call != kNone) {
-        op.asked_by = op.call;  // the library's own protocol message: the best that is known
+        op.asked_by = op.call;  // a protocol message of the library: the best known answer
         op.mpi_link = Link::inferred;
       }
       return;
@@ -119,7 +119,7 @@ class ProcessLinker {
     link_driven(op, *tag);
   }
 
-  // What an earlier call is going on with.
+  // Links operations of an earlier call that is still in progress.
   void link_driven(UcpOp& op, const DecodedTag& tag) {
     const auto earlier = started_.find(key_of(tag));
     if (earlier != started_.end()) {
@@ -158,9 +158,8 @@ class ProcessLinker {
     return maker.has_value();
   }
 
-  // A collective call also drives the non-blocking ones that were started where nothing was
-  // recorded, if the process has any: the names of functions are in the log from their first call
-  // on.
+  // A collective call also drives non-blocking ones that were started outside the windows, if the
+  // process has any: function names are in the log from their first call on.
   bool may_be_of_hidden_call(CallIndex caller) {
     if (log_.recorded.whole() || kind(caller) != CallKind::collective) {
       return false;
@@ -176,8 +175,8 @@ class ProcessLinker {
     return *uses_nonblocking_;
   }
 
-  // One-sided operations and active messages name nobody. Libraries ask for them in the call that
-  // wants them; what a handler asks for, or gets, is on behalf of another process.
+  // One-sided operations and active messages have no tag. Libraries request them in the call that
+  // needs them; operations in a handler are on behalf of another process.
   void link_untagged(UcpOp& op) {
     if (op.arrival != 0) {
       link_to_partitions(op);
@@ -203,7 +202,7 @@ class ProcessLinker {
     op.mpi_link = Link::inferred;
   }
 
-  // What a receive asked for; its sender tag where that is known, since wildcards say less.
+  // The tag of a receive; its sender tag if known, because wildcards say less.
   static std::uint64_t operation_tag(const UcpOp& op) {
     return op.received() ? op.sender_tag : op.tag;
   }
@@ -220,13 +219,14 @@ class ProcessLinker {
         return !tag.collective && (send ? agrees(job_, c, c.peer, c.tag, op, tag)
                                         : agrees(job_, c, c.recv_peer, c.recv_tag, op, tag));
       case CallKind::nonblocking_collective:
-        // A schedule that an earlier call began keeps its owner, even if driven from here.
+        // A schedule begun by an earlier call keeps its owner, even if driven from here.
         return tag.collective && owner_is_call(tag, op.call);
       case CallKind::collective:
       case CallKind::file:
       case CallKind::nonblocking_file:
         // Also with a tag that looks like a user's: Open MPI's neighbourhood collectives and
-        // communicator constructors use small ones. Point-to-point calls post only from themselves.
+        // communicator constructors use small tags. Point-to-point calls post only their own
+        // messages.
         return owner_is_call(tag, op.call);
       case CallKind::start:
       case CallKind::init:
@@ -241,8 +241,8 @@ class ProcessLinker {
     return owner_is(tag, caller, comm == kNone ? 0 : log_.comms[comm].tick);
   }
 
-  // Whether nobody else than `caller` started with this context and tag: nobody on a communicator
-  // that was freed at `tick`, and which may have left its context to the caller's.
+  // Whether no call but `caller` started with this context and tag. Calls on a communicator freed
+  // by `tick` do not count: its context may have passed on to the caller's.
   bool owner_is(const DecodedTag& tag, CallIndex caller, std::uint64_t tick) const {
     const auto owner = started_.find(key_of(tag));
     return owner == started_.end() || owner->second.call == caller ||
@@ -295,7 +295,7 @@ CallIndex call_around(const Job& job, ProcessIndex process, std::uint16_t lane,
 
 namespace {
 
-// The operations among `rows` that calls of the process may have asked for, by time.
+// The operations among `rows` that calls of the process may have requested, by time.
 std::vector<UcpIndex> operations_of(const Job& job, ProcessIndex process, RowSpan rows) {
   std::vector<std::pair<std::int64_t, UcpIndex>> times;
   for (const UcpIndex index : Indexes<UcpOp>(rows.begin, rows.end)) {

@@ -1,4 +1,4 @@
-// What the parts of link_mpi() share. Private to it.
+// Shared by the parts of link_mpi(). Private to it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class TraitsOfCalls {
   std::unordered_map<TextId, CallTraits> known_;
 };
 
-// A communicator's messages of one collective operation.
+// The messages of one collective operation on a communicator.
 struct ScheduleKey {
   std::uint64_t context;
   std::int32_t tag;
@@ -43,7 +43,8 @@ inline ScheduleKey key_of(const DecodedTag& tag) { return {tag.context, tag.tag}
 // Whether the other end of an operation may be the rank `peer` of the call's communicator.
 bool may_be_with(const Job& job, const MpiCall& call, std::int32_t peer, const UcpOp& op);
 
-// Tag and peer of a point-to-point call against those in the operation. Wildcards agree with all.
+// Compares tag and peer of a point-to-point call with those of the operation. Wildcards agree with
+// all.
 bool agrees(const Job& job, const MpiCall& call, std::int32_t peer, std::int32_t mpi_tag,
             const UcpOp& op, const DecodedTag& tag);
 

@@ -6,7 +6,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// What an open receive wants, one of its tag or source, against what its maker asked for.
+// Compares the tag or source wanted by an open receive with that of its maker.
 bool is_same(std::int32_t low, std::int32_t high, std::int32_t asked) {
   if (asked == log::MpiCall::kNone) return true;
   return low == high ? asked == low : asked == log::MpiCall::kAny;

@@ -1,4 +1,4 @@
-// The processes of a job by their ranks, and who is addressed by a rank in a communicator.
+// The processes of a job by rank, and the process that a rank in a communicator addresses.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,11 @@ class ProcessesOfRanks {
 
   // kNone: the rank left no log, or does not exist.
   ProcessIndex at(Index world, std::int32_t rank) const;
-  // Who is addressed as `rank` in a communicator of a process: in an intercommunicator a member of
-  // the remote group, which may be of another world. Nothing where that is not known.
+  // The process addressed as `rank` in a communicator of a process: in an intercommunicator a
+  // member of the remote group, maybe of another world. Nothing if not known.
   std::optional<Addressed> addressed(ProcessIndex process, CommIndex comm, std::int32_t rank) const;
 
-  // Calls body(rank, process) for the ranks of a world in [first, last] that left a log, ascending.
+  // Calls body(rank, process) for the ranks of a world in [first, last] with a log, ascending.
   template <typename Body>
   void each_in(Index world, std::int32_t first, std::int32_t last, Body body) const {
     const auto end = process_at_.upper_bound({world, last});

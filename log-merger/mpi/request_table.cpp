@@ -98,7 +98,7 @@ void RequestTable::add_ended_by(CallIndex index, RequestUse use, Handles& handle
   const std::string& name = job_.run.texts[call(index).function];
   const bool is_of_one = name == "MPI_Wait" || name == "MPI_Test";
   if (use == RequestUse::waits && !is_of_one && !log_.call_requests.contains(index)) {
-    return;  // a poll that found nothing, or one that ends nothing
+    return;  // an unsuccessful poll, or one that ends nothing
   }
   add_waited_for(index, handles);
 }
@@ -109,8 +109,8 @@ std::vector<std::uint64_t> RequestTable::ended_by(CallIndex index, RequestUse us
   return handles;
 }
 
-// A request ends once. A handle that ends again, and nobody made it meanwhile, stands for several;
-// so does one that a call is given twice.
+// A request ends once. A handle that ends again without being made again stands for several; so
+// does one that a call gets twice.
 void RequestTable::find_shared_handles(const Events& events, RequestUses& uses) {
   enum class State : std::uint8_t { made, persistent, ended };
   std::unordered_map<std::uint64_t, State> states;
@@ -130,8 +130,8 @@ void RequestTable::find_shared_handles(const Events& events, RequestUses& uses) 
   }
 }
 
-// Of `count` requests that ended among the open ones of a handle, which are told apart by their
-// communicators only.
+// Takes `count` ended requests from the open ones of a handle, which are distinguished only by
+// their communicators.
 std::vector<CallIndex> RequestTable::take(std::vector<CallIndex>& open, std::size_t count) const {
   std::vector<CallIndex> taken;
   if (count >= open.size()) {
@@ -185,7 +185,7 @@ void RequestTable::add_waited_for(CallIndex index, Handles& handles) const {
   const auto several = log_.call_requests.find(index);
   if (several == log_.call_requests.end()) return add_given(index, handles);
   const CallRequests& requests = several->second;
-  // Where it is not told: the one that ended, of a call that ends one of several; else all of them.
+  // If not recorded: for a call that ends one of several, the one that ended; else all of them.
   if (!requests.ended_known && call(index).request != 0) {
     return handles.push_back(call(index).request);
   }

@@ -1,10 +1,10 @@
-// Which calls made and started the requests that a call is given. Private to the requests' and the
+// The calls that made and started the requests passed to a call. Private to the requests' and the
 // operations' attribution.
 //
-// A handle may be used again once the call that ended its request has begun, so what a handle means
-// in a call is what the newest call made that had returned before. But libraries give all sends
-// that were complete at return one handle: of those it is known which ended only where the ones
-// that had not ended yet leave no choice.
+// A handle may be reused once the call that ended its request has begun. So in a call, a handle
+// means the request made by the newest call that had returned before. But libraries use one handle
+// for all sends that were complete at return: which of these ended is known only if there is no
+// choice among the open ones.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace uctrace::merge {
 
-// What a function does with the request in its record.
+// How a function uses the request in its record.
 enum class RequestUse : std::uint8_t { none, makes, starts, names, frees, waits };
 
 class RequestUses {
@@ -25,9 +25,9 @@ class RequestUses {
   explicit RequestUses(const Job& job) : job_(job) {}
 
   RequestUse operator()(const MpiCall& call);
-  // Whether it makes requests that are started, and that no wait ends.
+  // Whether it makes persistent requests, which no wait ends.
   bool makes_persistent(const MpiCall& call);
-  // Whether it asks about one request, which may go on.
+  // Whether it tests one request, which may go on.
   bool is_single_test(const MpiCall& call);
 
  private:
@@ -50,31 +50,32 @@ class RequestTable {
  public:
   RequestTable(const Job& job, const ProcessLog& log, RequestUses& uses);
 
-  // All requests that a call was given; those that the time of one that waits went to: what it
-  // ended, else what it asked about.
+  // All requests passed to a call; and those that a wait's time belongs to: the ones that it ended,
+  // else the ones that it asked about.
   std::vector<std::uint64_t> given(CallIndex index) const;
   std::vector<std::uint64_t> waited_for(CallIndex call) const;
-  // What is known to have ended in it, or of a single test that does not tell may have.
+  // The requests known to have ended in it; for a single test without an answer, the one that may
+  // have.
   std::vector<std::uint64_t> ended_by(CallIndex index, RequestUse use) const;
 
-  // Whether it stands for several requests at a time: libraries do that for what was complete when
-  // it was made.
+  // Whether it stands for several requests at a time: libraries do that for requests that were
+  // complete when made.
   bool is_shared(std::uint64_t handle) const { return shared_.contains(handle); }
 
-  // Which call made each of them; kNone: not known. Null requests are left out.
+  // The call that made each of them; kNone: not known. Null requests are left out.
   std::vector<CallIndex> makers(CallIndex call, const std::vector<std::uint64_t>& handles) const;
   // The call that last started the persistent request that `maker` made; else kNone.
   CallIndex starter(CallIndex maker, std::uint64_t tick) const;
 
  private:
-  // A call that made or started what the handle stands for from then on.
+  // A call from which on the handle stands for the request that it made or started.
   struct HandleUse {
     std::uint64_t handle, tick;
     CallIndex call;
   };
   using Handles = std::vector<std::uint64_t>;
-  // Requests that begin or end. Their handles are in one list for all: a list for each of some
-  // hundred thousand events would take longer than all else here.
+  // Requests that begin or end. All handles share one list: separate lists for some hundred
+  // thousand events would take longer than everything else here.
   struct Event {
     std::uint64_t tick;
     CallIndex call;
@@ -105,7 +106,7 @@ class RequestTable {
   const ProcessLog& log_;
   Rows<HandleUse> made_, started_;
   std::unordered_set<std::uint64_t> shared_;  // handles that several requests had at a time
-  // By call that ended some: the makers of its shared handles.
+  // By ending call: the makers of its shared handles.
   std::unordered_map<CallIndex, std::unordered_map<std::uint64_t, std::vector<CallIndex>>>
       of_shared_;
 };

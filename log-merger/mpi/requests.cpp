@@ -11,8 +11,8 @@ namespace uctrace::merge {
 
 namespace {
 
-// For the calls of each process that are wanted, of several processes at once. Where there is none,
-// nobody looks at the requests of the process.
+// Runs `body` for the wanted calls of each process, processes in parallel. Without wanted calls the
+// requests of a process are not examined.
 template <typename Wanted, typename Body>
 void each_call(Job& job, Wanted wanted, Body body) {
   job.workers.each(job.logs.size(), [&](std::size_t process) {
@@ -30,8 +30,9 @@ void each_call(Job& job, Wanted wanted, Body body) {
   });
 }
 
-// Latest end, on the job clock, of what calls asked UCP for. Of a call that starts requests of
-// several communicators, by communicator. What a call asks for is of its process.
+// The latest end, on the job clock, of the UCP operations that each call requested. For a call that
+// starts requests of several communicators, by communicator. A call's operations are in its own
+// process.
 class Ends {
  public:
   explicit Ends(const Job& job) : job_(job), of_call_(job.calls.size()) {
@@ -50,7 +51,7 @@ class Ends {
     });
   }
 
-  // -1 = it is not known, of one of the operations at least.
+  // -1 = not known for at least one of the operations.
   std::int64_t of(CallIndex call, CommIndex comm) const {
     const bool is_alone = of_part_.size() != job_.logs.size();
     const Parts& parts = of_part_[is_alone ? 0 : job_.calls[call].process.place()];
@@ -81,8 +82,8 @@ struct Waited {
   std::int64_t end_ns;
 };
 
-// The time up to the end of the first goes to the first, from there to the second, and what is left
-// to the last.
+// The time up to the end of the first goes to the first, the time from there to the second end to
+// the second, and the rest to the last.
 void divide(const Job& job, const ProcessLog& log, CallIndex index, std::vector<Waited> waited,
             std::vector<TimeShare>& divided) {
   const MpiCall& call = job.calls[index];
@@ -108,7 +109,7 @@ bool agree(const std::vector<Waited>& waited) {
                      [&](const Waited& one) { return one.comm == waited.front().comm; });
 }
 
-// A start moves what the requests were made for; that partitions are ready adds nothing to it.
+// A start moves the data of its requests; making partitions ready adds nothing.
 void add_volume_of_started(const Job& job, MpiCall& start, const std::vector<CallIndex>& makers) {
   if (readies_partitions(job, start)) return;
   for (const CallIndex maker : makers) {
@@ -126,7 +127,7 @@ void name_starts(Job& job) {
   const auto comm_of = [&](CallIndex maker) {
     return maker == kNone ? kNone : job.calls[maker].comm;
   };
-  // What makes a request and is given one receives a probed message.
+  // A call that makes a request and is given one receives a probed message.
   const auto is_given_some = [](const ProcessLog& log, CallIndex index, RequestUse use) {
     return use == RequestUse::makes ? log.call_requests.contains(index)
                                     : use != RequestUse::none && use != RequestUse::waits;
@@ -161,7 +162,7 @@ void share_waits(Job& job) {
         MpiCall& call = job.calls[index];
         std::vector<Waited> waited;
         for (const CallIndex maker : table.makers(index, table.waited_for(index))) {
-          if (maker == kNone) continue;  // it is not known which recorded call made it, if one did
+          if (maker == kNone) continue;  // its maker is not known, or not recorded
           const CallIndex starter = table.starter(maker, call.start_tick);
           const CommIndex comm = job.calls[maker].comm;
           const std::int64_t end = ends.of(starter != kNone ? starter : maker, comm);

@@ -7,12 +7,12 @@ namespace uctrace::merge {
 struct Job;
 
 // Gives calls that start, cancel or free requests, or receive a probed message, the communicator of
-// what they are given, if that is one; tells which calls made what is started, and how much that
-// is. Before link_mpi().
+// their requests, if it is a single one. Finds the calls that made the started requests, and their
+// amounts. Before link_mpi().
 void name_starts(Job& job);
 
-// The same for calls that wait or test; else Job::shares. After link_mpi(), whose operations tell
-// when each request was complete.
+// The same for calls that wait or test; several communicators go to Job::shares. After link_mpi():
+// its operations tell when each request was complete.
 void share_waits(Job& job);
 
 }  // namespace uctrace::merge

@@ -27,8 +27,8 @@ StartedRequests::Started& StartedRequests::started_by(CallIndex call) {
   return started;
 }
 
-// Libraries start requests one after the other: of those that agree the first is meant which has no
-// operation yet.
+// Libraries start requests one after the other: among those that agree, it is the first without an
+// operation.
 std::optional<CallIndex> StartedRequests::maker_of_message(const UcpOp& op, const DecodedTag& tag) {
   Started& started = started_by(op.call);
   std::optional<CallIndex> again;
@@ -79,7 +79,7 @@ std::optional<CallIndex> StartedRequests::maker_of_collective(const UcpOp& op,
   return started.complete ? std::nullopt : std::optional(CallIndex());
 }
 
-// A start of a partitioned receive tells the sender, one of a send nothing.
+// Starting a partitioned receive sends a message to the sender; starting a send sends nothing.
 CallIndex StartedRequests::maker_of_untagged(const UcpOp& op) {
   Started& started = started_by(op.call);
   for (std::size_t i = 0; i < started.makers.size(); ++i) {

@@ -1,5 +1,5 @@
-// Which of the requests that a call starts an operation is for: MPI_Start names no communicator,
-// peer or tag, the call that made the request does. Private to link_mpi().
+// Which of a call's started requests an operation belongs to: MPI_Start has no communicator, peer
+// or tag, but the call that made the request does. Private to link_mpi().
 #pragma once
 
 #include <optional>
@@ -16,19 +16,20 @@ class StartedRequests {
   StartedRequests(const Job& job, const ProcessLog& log, TraitsOfCalls& traits,
                   const Contexts& contexts);
 
-  // The call that made the request of an operation in a call that starts some. Nothing: it is of
-  // none of them. kNone: it is of one that was made where nothing was recorded.
+  // The call that made the request of an operation, inside a call that starts some. Nothing: it
+  // belongs to none of them. kNone: its request was made outside the windows.
   std::optional<CallIndex> maker_of_message(const UcpOp& op, const DecodedTag& tag);
-  // `is_owned`: another call began with this context and tag.
+  // `is_owned`: another call first used this context and tag.
   std::optional<CallIndex> maker_of_collective(const UcpOp& op, const DecodedTag& tag,
                                                bool is_owned);
 
-  // Of an active message in a call that starts requests or readies partitions; kNone: not known.
+  // For an active message in a call that starts requests or makes partitions ready; kNone: not
+  // known.
   CallIndex maker_of_untagged(const UcpOp& op);
 
-  // Partitions that were all ready before the receiver was leave in the handler that it calls, with
-  // the library's header. What such an operation moves is told by its length: the call that readied
-  // the last one, and the one that made the request.
+  // If all partitions were ready before the receiver, they are sent in the handler of the
+  // receiver's message, with the library's header. The length of such an operation identifies the
+  // call that made the last partition ready, and the one that made the request.
   struct Readied {
     CallIndex ready = kNone, maker = kNone;
   };
@@ -39,12 +40,12 @@ class StartedRequests {
     std::vector<CallIndex> makers;
     std::vector<bool> taken;
     bool complete = false;  // all of them are known
-    bool readies = false;   // partitions, instead of starting
+    bool readies = false;   // makes partitions ready instead of starting
   };
   struct Partitioned {
     CallIndex maker;
     std::vector<CallIndex> starts, readies;  // by time
-    std::uint64_t sent_tick = 0;             // of the data that went last
+    std::uint64_t sent_tick = 0;             // when data was last sent
   };
 
   const MpiCall& call(CallIndex index) const { return job_.calls[index]; }
@@ -57,7 +58,7 @@ class StartedRequests {
   TraitsOfCalls& traits_;
   const Contexts& contexts_;
   std::unordered_map<CallIndex, Started> started_;
-  // A persistent collective operation has the same tag whenever it is started.
+  // A persistent collective operation has the same tag at each start.
   std::unordered_map<ScheduleKey, CallIndex, ScheduleHash> maker_of_key_;
   std::vector<Partitioned> partitioned_;  // sends
 };

@@ -1,14 +1,14 @@
-// Whom MPI_Win_post tells that they may access its window. MPI libraries do that by an operation of
-// UCP to each process of the group; but one that reaches the processes of its own host in another
-// way tells those without. Private to log-merger/.
+// The origins that MPI_Win_post notifies. MPI libraries do that with a UCP operation to each
+// process of the group, except for processes of the same host that they reach in another way.
+// Private to log-merger/.
 #pragma once
 
 #include "log-merger/job/operations.hpp"
 
 namespace uctrace::merge {
 
-// Of an operation that an MPI_Win_post asked for: whether it is to an origin, `op.peer_process`.
-// What is called in the handler of a message answers that one.
+// For an operation of an MPI_Win_post: whether it notifies an origin, `op.peer_process`. Operations
+// in a message handler answer that message.
 inline bool tells_an_origin(const UcpOp& op) {
   return op.starts_message() && op.arrival == 0 && op.accepted() && !op.tool;
 }

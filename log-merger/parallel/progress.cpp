@@ -17,8 +17,8 @@ void Progress::set_events(std::uint64_t events) {
   now_.events = events;
 }
 
-// Who finds another one at it leaves it: that one's number is as good. A stage may cut several
-// pieces of work, one after the other; what was shown is never taken back.
+// If another thread is already showing, skip: its number is as good. A stage may have several
+// rounds of work; the shown value never decreases.
 void Progress::count(std::size_t done, std::size_t pieces) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;

@@ -1,4 +1,4 @@
-// How far a merge is, for somebody who waits for it.
+// The progress of a merge, for a waiting user.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@ class Progress {
   struct Now {
     const char* stage;
     double share;          // of the whole merge, 0 to 1
-    std::uint64_t events;  // that are merged; 0 = not known yet
+    std::uint64_t events;  // to merge; 0 = not known yet
   };
   // Called whenever there is something new, by one thread at a time.
   using Show = std::function<void(const Now&)>;
   explicit Progress(Show show) : show_(std::move(show)) {}
 
-  // A stage begins, which takes the merge to `until`.
+  // Begins a stage that advances the merge to `until`.
   void begin(const char* stage, double until);
   void set_events(std::uint64_t events);
-  // By any thread: so many pieces of the work that the stage is at are done.
+  // On any thread: so many pieces of the stage's work are done.
   void count(std::size_t done, std::size_t pieces);
 
  private:

@@ -9,7 +9,7 @@ namespace uctrace {
 
 namespace {
 
-// The whole pages in there.
+// The complete pages inside.
 std::span<std::byte> pages_of(std::span<std::byte> memory) {
   const auto page_bytes = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto first = reinterpret_cast<std::uintptr_t>(memory.data());

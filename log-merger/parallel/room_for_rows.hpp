@@ -9,16 +9,15 @@
 
 namespace uctrace {
 
-// Asks the system for memory that nobody has used yet, by all threads: one that meets it page by
-// page waits most of its time. Where the system cannot do that, nothing is done.
+// Faults in unused memory on all threads: a single thread that touches it page by page would mostly
+// wait. Does nothing if the system cannot.
 void prepare_memory(std::span<std::byte> memory, const Workers& workers);
 
-// The system may have back the memory of whole pages in there, of which nobody asks for the content
-// any more; it stays mapped.
+// Returns complete pages to the system, whose content is no longer needed; the memory stays mapped.
 void give_back_memory(std::span<std::byte> memory);
 
-// As rows.resize(count) of a vector that has fewer. `may_prepare`: the memory of the rows that it
-// gets may all be in use at once.
+// Like rows.resize(count), for a vector with fewer. `may_prepare`: the new rows may all be in
+// memory at the same time.
 template <typename Row>
 void make_room_for(std::vector<Row>& rows, std::size_t count, const Workers& workers,
                    bool may_prepare) {

@@ -10,9 +10,9 @@
 
 namespace uctrace {
 
-// What stands in several lists, each of which is sorted, in order; what is equal, in the order of
-// the lists. Pairs of lists are merged at once, until there is one: the last step is one thread's,
-// and takes as long as all those before it by two.
+// Merges several sorted lists; equal entries in the order of the lists. Pairs of lists are merged
+// in parallel until one is left: the last step runs on one thread, and takes as long as all earlier
+// steps on two.
 template <typename Value>
 std::vector<Value> merge_sorted(std::vector<std::vector<Value>> lists, const Workers& workers) {
   while (lists.size() > 1) {

@@ -19,8 +19,8 @@ class Round {
   Round(std::size_t count, const std::function<void(std::size_t)>& work, Progress* progress)
       : count_(count), work_(work), progress_(progress) {}
 
-  // Takes pieces until there are none. Pieces begin in order, so that the one that fails with the
-  // lowest number has begun whichever was first to fail.
+  // Takes pieces until there are none. Pieces begin in order, so the failing piece with the lowest
+  // number has begun, whichever failed first.
   void take_part() noexcept {
     while (!failed_.load(std::memory_order_relaxed)) {
       const std::size_t piece = next_.fetch_add(1, std::memory_order_relaxed);
@@ -53,7 +53,7 @@ class Round {
   Progress* const progress_;
   std::atomic<std::size_t> next_ = 0, done_ = 0;
   std::atomic<bool> failed_ = false;
-  std::mutex mutex_;  // over what follows
+  std::mutex mutex_;  // guards the following
   std::exception_ptr failure_;
   std::size_t failed_piece_ = 0;
 };
@@ -76,7 +76,7 @@ void Workers::each(std::size_t count, const std::function<void(std::size_t)>& wo
     try {
       while (helpers.size() < wanted) helpers.emplace_back([&round] { round.take_part(); });
     } catch (const std::system_error&) {
-      // A limit on threads or memory: those that there are do it.
+      // A limit on threads or memory: the existing threads do the work.
     }
     round.take_part();
   }

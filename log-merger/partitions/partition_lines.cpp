@@ -10,7 +10,7 @@ PartitionRange overlapping(std::uint64_t i, std::uint64_t own, std::uint64_t oth
 
 namespace {
 
-// Where partition i of `count` begins. Without a product that does not fit into 64 bits.
+// The beginning of partition i of `count`. Avoids products beyond 64 bits.
 std::uint64_t begin_of(std::uint64_t i, std::uint64_t count, std::uint64_t bytes) {
   return bytes / count * i + bytes % count * i / count;
 }

@@ -1,5 +1,5 @@
-// Which partitions of a send and of its receive have elements in common, and how many bytes. Both
-// divide the same bytes into parts of equal size. Pure functions; private to the partitions.
+// Which partitions of a send and of its receive overlap, and by how many bytes. Both divide the
+// same bytes into equal parts. Pure functions; private to the partitions.
 //
 // Source of J and I: Thaerigen, Hermanns, Geimer, "An Event Model for Trace-Based Performance
 // Analysis of MPI Partitioned Point-to-Point Communication" (SC-W 2023), section 4.2.2.
@@ -14,12 +14,12 @@ struct PartitionRange {
   std::uint64_t first = 0, end = 0;
 };
 
-// Those of `others` that overlap partition `i` of `own`: J(i) of a send's partition among those of
-// the receive, I(j) the other way round. `own` is not 0; both are below 2^32, as is i.
+// The partitions among `others` that overlap partition `i` of `own`: J(i) for a send's partition
+// among those of the receive, I(j) vice versa. `own` is not 0; both are below 2^32, as is i.
 PartitionRange overlapping(std::uint64_t i, std::uint64_t own, std::uint64_t others);
 
-// Bytes that partition i of `sends` and partition j of `receives` have in common, of `bytes` in
-// all. Neither count is 0.
+// The overlap in bytes of partition i of `sends` and partition j of `receives`, of `bytes` in
+// total. Neither count is 0.
 std::uint64_t common_bytes(std::uint64_t i, std::uint64_t sends, std::uint64_t j,
                            std::uint64_t receives, std::uint64_t bytes);
 

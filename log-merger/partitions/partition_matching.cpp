@@ -12,7 +12,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// More than any program has, and few enough to go through them where a log is damaged.
+// More than any program has, and few enough to iterate over if a log is damaged.
 constexpr std::uint32_t kMostPartitions = 1U << 20;
 
 class Matching {
@@ -140,7 +140,7 @@ class Matching {
 
 std::vector<bool> unclear_order(const std::vector<InitSpan>& inits) {
   std::vector<bool> unclear(inits.size());
-  std::size_t first = 0;  // of those that overlap, one with the next
+  std::size_t first = 0;  // of a chain of overlapping ones
   std::uint64_t end_tick = 0;
   for (std::size_t i = 0; i < inits.size(); ++i) {
     if (inits[i].start_tick >= end_tick) {

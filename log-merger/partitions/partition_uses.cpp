@@ -24,8 +24,8 @@ class Uses {
   }
 
  private:
-  // Of all threads. A use begins only after the one before it is complete, so that the order of
-  // starts tells which use a call is about.
+  // Of all threads. A use begins only after the previous one is complete, so the order of starts
+  // tells which use a call belongs to.
   std::vector<CallIndex> calls_by_start() {
     std::vector<CallIndex> calls;
     for (const auto& lane : log_.calls_of_lane) {
@@ -86,7 +86,7 @@ class Uses {
     return job_.run.partition_requests[static_cast<std::size_t>(place)];
   }
 
-  // The use that a call is about which begins at `ns`; -1 = none.
+  // The use for a call that begins at `ns`; -1 = none.
   std::int64_t use_at(std::int32_t request, std::int64_t ns) const {
     const auto newest = newest_.find(request);
     if (newest == newest_.end()) return -1;

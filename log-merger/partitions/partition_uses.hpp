@@ -1,5 +1,4 @@
-// The uses of partitioned requests, and what happened to their partitions. Private to the
-// partitions.
+// The uses of partitioned requests, and the events of their partitions. Private to the partitions.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace uctrace::merge {
 
-// Partitions [first, last] that a call made ready, or one that a call saw to have arrived.
+// Partitions [first, last] that a call made ready, or one that a call saw arrived.
 struct PartitionMark {
   std::int64_t first = 0, last = 0;
   std::int64_t call = -1;  // into mpi_calls
@@ -30,7 +29,7 @@ struct UsesOfProcess {
   std::uint64_t left_out = 0;          // further events
 };
 
-// At most `most_events`, for a damaged log may claim any number of partitions.
+// At most `most_events`, because a damaged log may claim any number of partitions.
 UsesOfProcess find_partition_uses(const Job& job, ProcessIndex process,
                                   const RequestOfMaker& requests, std::size_t most_events);
 

@@ -16,8 +16,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// A damaged log may claim any number of partitions. What lies beyond is left out, and a note says
-// so.
+// A damaged log may claim any number of partitions. The excess is left out, with a note.
 constexpr std::size_t kMostEvents = std::size_t{1} << 24;
 constexpr std::size_t kMostLines = std::size_t{1} << 24;
 
@@ -88,7 +87,7 @@ class Partitions {
                                  found.events.end());
   }
 
-  // The k-th use of a request is with the k-th one of its partner.
+  // The k-th use of a request belongs to the k-th one of its partner.
   void join_uses() {
     std::vector<std::int64_t> first(run_.partition_requests.size(), -1);
     for (std::size_t i = 0; i < uses_.size(); ++i) {
@@ -105,7 +104,7 @@ class Partitions {
     }
   }
 
-  // What is only known once all calls are there.
+  // Results that need all calls.
   void settle(PartitionUse& use) {
     const PartitionRequest& of = request(use.row.request);
     if (use.row.ready != of.partitions || !of.sends) use.row.t_ready_ns = use.row.ready_call = -1;
@@ -119,8 +118,8 @@ class Partitions {
     use.row.arrived = static_cast<std::uint32_t>(seen.size());
   }
 
-  // When each partition of a receive was first seen to be there: by an MPI_Parrived, else by what
-  // completed the receive.
+  // When each partition of a receive was first seen to have arrived: by an MPI_Parrived, else by
+  // the completion of the receive.
   std::vector<PartitionLine> arrivals(const PartitionUse& receive, std::uint32_t partitions) {
     PartitionLine by_completion;
     by_completion.t_arrived_ns = receive.row.t_complete_ns;

@@ -27,7 +27,7 @@ class Pairing {
       std::size_t client_scopes = 0, server_scopes = 0;
       for (auto& [scope, sides] : by_scope) {
         pair_nearest(sides);
-        // A side that is alone in its scope has its other end elsewhere, or no log.
+        // If a side is alone in its scope, the other end is elsewhere, or has no log.
         if (sides.clients.empty() || sides.servers.empty()) {
           client_scopes += !sides.clients.empty();
           server_scopes += !sides.servers.empty();
@@ -83,7 +83,7 @@ class Pairing {
     }
   }
 
-  // kNone also where two are as near as each other.
+  // kNone also if two are equally near.
   Index nearest(const Ends& among, Index to) const {
     const auto after = std::partition_point(among.begin(), among.end(),
                                             [&](Index i) { return time(i) < time(to); });

@@ -1,4 +1,4 @@
-// Which two ends of client-server connections belong together. Private to log-merger/.
+// Pairs the two ends of client-server connections. Private to log-merger/.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ struct ConnectionEnd {
   std::string host;  // its boot id
 };
 
-// For each end the index of its other end, kNone where none is the only one possible.
+// For each end the index of its other end, kNone unless exactly one is possible.
 //
-// A server's end is that of the client whose pair of addresses is its own, seen from the other
-// side. A pair of addresses may be used again: of several the nearest in time on both sides are a
-// pair, and on one host the client is told before the server. Private and loopback addresses may be
-// used by several hosts and network namespaces: a connection within one namespace has both ends
-// there, and one between namespaces is only certain if there is one of each side to choose from.
+// A server's end belongs to the client with the same pair of addresses, seen from the other side. A
+// pair of addresses may be reused: among several, the ones nearest in time on both sides are a
+// pair; on one host the client is notified before the server. Several hosts and network namespaces
+// may use the same private and loopback addresses: a connection within one namespace has both ends
+// there, and one between namespaces is certain only if there is a single candidate on each side.
 std::vector<Index> pair_connections(const std::vector<ConnectionEnd>& ends,
                                     std::int64_t clock_error_ns);
 
-// Pairs the connections of the whole job and tells each endpoint its peer.
+// Pairs the connections of the whole job and sets the peer of each endpoint.
 void link_connections(Job& job);
 
 }  // namespace uctrace::merge

@@ -1,7 +1,7 @@
-// Who is at the other end: of a UCT endpoint by the address of the remote interface or endpoint, of
-// a UCP endpoint by its worker's uid, by its connection's socket addresses, or by where what it
-// sent went. A process is never identified by its pid, and a name that was used again by the time
-// at which it was used.
+// Finds the peers of endpoints. Of a UCT endpoint by the address of the remote interface or
+// endpoint. Of a UCP endpoint by its worker's uid, by its connection's socket addresses, or by the
+// destination of its transfers. A process is never identified by its pid, and reused names are
+// resolved by time.
 #include <algorithm>
 #include <map>
 #include <unordered_map>
@@ -22,7 +22,7 @@ Life life_of(const ProcessLog& log, std::uint64_t tick, std::uint64_t end_tick) 
   return {log.clock.job_ns(tick), end_tick == UINT64_MAX ? INT64_MAX : log.clock.job_ns(end_tick)};
 }
 
-// Things of the whole job by a name that each should have for itself.
+// Things of the whole job by a name that should be unique.
 template <typename Name, typename Thing>
 class Directory {
  public:
@@ -30,7 +30,7 @@ class Directory {
     entries_[name].push_back({life, thing});
   }
 
-  // The only one of this name, else the only one that was there at `ns`; nullptr: none, or several.
+  // The only one of this name, else the only one that existed at `ns`; nullptr: none, or several.
   const Thing* find(const Name& name, std::int64_t ns) const {
     const auto found = entries_.find(name);
     if (found == entries_.end()) {
@@ -159,8 +159,8 @@ class UcpPeers {
   }
 
  private:
-  // An endpoint of a process: its row, or only its handle, where UCP made it by itself (for a reply
-  // to an active message) and where its definition is lost.
+  // An endpoint of a process: its row, or only its handle if UCP itself made it (for a reply to an
+  // active message) or its definition is lost.
   struct Place {
     IndexOf<UcpEndpoint> row;
     std::uint64_t handle = 0;
@@ -181,7 +181,7 @@ class UcpPeers {
                     });
   }
 
-  // The program gives a handle up when it closes its endpoint.
+  // The program releases a handle when it closes the endpoint.
   void close_endpoints() {
     each_operation([&](UcpIndex i) {
       const UcpOp& op = job_.ucp[i];
@@ -233,7 +233,7 @@ class UcpPeers {
     }
   }
 
-  // Blocking calls make progress inside, which may post for anybody.
+  // Blocking calls make progress inside, which may post for any operation.
   static bool posts_for_others(log::UcpFunction function) {
     return log::family_of(function) == log::UcpFamily::flush || function == log::UcpFunction::put ||
            function == log::UcpFunction::get ||
@@ -241,7 +241,7 @@ class UcpPeers {
             function <= log::UcpFunction::atomic_cswap64);
   }
 
-  // The operation that a transfer was posted for, by its id; kNone: not certain.
+  // The operation of a transfer, by its id; kNone: not certain.
   UcpIndex certain_origin(const UctOp& transfer) const {
     if (transfer.status < 0 || transfer.origin_kind != log::Origin::ucp ||
         transfer.endpoint_row == kNone) {

@@ -18,8 +18,7 @@ struct UnloggedPeer {
   std::uint64_t endpoints = 0, operations = 0;
 };
 
-// By process and what is known of the peer: its socket address, else its worker's uid, else
-// nothing.
+// By process and the peer's identity: its socket address, else its worker's uid, else nothing.
 using UnloggedPeers = std::map<std::pair<ProcessIndex, std::string>, UnloggedPeer>;
 
 std::string name_of_peer(const UcpEndpoint& endpoint) {
@@ -84,7 +83,7 @@ nlohmann::ordered_json peers_json(const Job& job) {
 
 void note_unlogged_peers(Job& job) {
   constexpr std::size_t kNamed = 4;
-  // A peer may be that of several processes.
+  // Several processes may have the same peer.
   struct Partners {
     ProcessIndex first;
     std::size_t more = 0;

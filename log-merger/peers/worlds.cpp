@@ -1,4 +1,4 @@
-// Which processes share an MPI_COMM_WORLD. A job has several where one was spawned by another.
+// Which processes share an MPI_COMM_WORLD. A job has several if one spawned another.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -10,7 +10,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// What the processes of one world have in common.
+// The common properties of the processes of one world.
 using Kind = std::tuple<bool, std::int32_t>;  // spawned, size
 
 struct World {
@@ -30,8 +30,8 @@ bool was_spawned(const ProcessLog& log) {
                      [](const Comm& comm) { return comm.predefined == Predefined::parent; });
 }
 
-// No record names a world. Several of one kind have each rank once, and the first to start of each
-// rank are taken together.
+// No record names a world. Among several of one kind, each has each rank once; the first process to
+// start of each rank form the first world, and so on.
 void find_worlds(Job& job) {
   std::vector<ProcessIndex> order;
   for (const ProcessIndex p : job.logs.indexes()) {

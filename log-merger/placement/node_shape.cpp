@@ -19,7 +19,7 @@ using Topology = std::unique_ptr<hwloc_topology, Destroy>;
 Topology made() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) return nullptr;
-  // Devices are not asked for: their drivers would be.
+  // Without devices: these would call their drivers.
   hwloc_topology_set_io_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
   return Topology(topology);
 }

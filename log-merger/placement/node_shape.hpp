@@ -1,4 +1,4 @@
-// The cores of a node and the packages that they are in, by hwloc.
+// The cores of a node and their packages, from hwloc.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct NodeShape {
   std::vector<Core> cores;  // package by package, as hwloc counts (logical numbers)
 };
 
-// Out of a file of hwloc (`lstopo --of xml FILE`). Throws Error where it is none, and in a build
+// From a file of hwloc (`lstopo --of xml FILE`). Throws Error for any other file, and in a build
 // without hwloc.
 NodeShape shape_in_file(const std::filesystem::path& file);
 
-// Of this machine; nullopt: hwloc sees nothing, or is not there.
+// Of this machine; nullopt: hwloc sees nothing, or is missing.
 std::optional<NodeShape> shape_of_this_machine();
 
 }  // namespace uctrace

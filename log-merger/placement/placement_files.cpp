@@ -28,7 +28,7 @@ std::string hosts(const PlacementPlan& plan, const char* behind) {
   return text;
 }
 
-// Whether the core of each rank is known, and its own.
+// Whether the core of each rank is known and used by no other rank.
 bool has_cores(const PlacementPlan& plan) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> taken;
   for (const std::uint32_t slot : slots_of(plan)) {
@@ -48,8 +48,8 @@ std::string rankfile(const PlacementPlan& plan) {
   return text;
 }
 
-// The processors of a node's ranks, in their order, if they are the same on all nodes: launchers
-// take one list for all of them.
+// The processors of a node's ranks, in order, if they are the same on all nodes: launchers take one
+// list for all nodes.
 std::optional<std::vector<std::uint32_t>> common_processors(const PlacementPlan& plan) {
   std::vector<std::vector<std::uint32_t>> of_node(plan.nodes.size());
   for (const std::uint32_t slot : slots_of(plan)) {
@@ -65,8 +65,7 @@ std::optional<std::vector<std::uint32_t>> common_processors(const PlacementPlan&
   return common;
 }
 
-// The rank of now whose work the process of each rank does, where the job reorders itself: for each
-// slot of now the rank that is proposed there.
+// For jobs that reorder themselves: for each present rank's slot, the rank proposed there.
 std::string keys(const PlacementPlan& plan) {
   const auto& now = plan.now().placement;
   std::vector<std::optional<std::size_t>> proposed(plan.machine.slots.size());

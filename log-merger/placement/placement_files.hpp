@@ -1,4 +1,4 @@
-// A placement in the words of launchers.
+// A placement in the formats of launchers.
 #pragma once
 
 #include <filesystem>
@@ -12,14 +12,14 @@ namespace uctrace {
 // A file for a launcher, and what to type to use it.
 struct PlacementFile {
   std::string name, content;
-  std::string command;  // with the name of the file alone; empty: none is needed
+  std::string command;  // with only the name of the file; empty: none is needed
 };
 
-// Of the proposed placement. Files that name cores are there only where the cores of all nodes are
-// known and no core has two ranks.
+// For the proposed placement. Files that name cores exist only if the cores of all nodes are known
+// and no core has two ranks.
 std::vector<PlacementFile> placement_files(const PlacementPlan& plan);
 
-// Writes them into a new folder. Throws Error where something has its name.
+// Writes them into a new folder. Throws Error if its name is taken.
 void write_placement_files(const std::vector<PlacementFile>& files,
                            const std::filesystem::path& folder);
 

@@ -1,4 +1,4 @@
-// What `uctrace placement` prints (docs/placement.md).
+// The output of `uctrace placement` (docs/placement.md).
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ struct PlacementOptions {
   std::size_t width = kAnyWidth;  // columns that a table may take
 };
 
-// `folder`: of the data. As text, or JSON: there is more than one list.
+// `folder`: the data folder. Text or JSON: there are several lists.
 void write_placement(std::ostream& out, const RowSource& source,
                      const std::filesystem::path& folder, const PlacementOptions& options);
 

@@ -24,7 +24,7 @@ bool is_this_machine(const std::string& host) {
   return gethostname(name, sizeof name - 1) == 0 && host == name;
 }
 
-// The file that the job left of a node with GPUs: HOST-BOOT.topology.xml.
+// The topology file that the job left for a node with GPUs: HOST-BOOT.topology.xml.
 std::optional<NodeShape> recorded_shape(const fs::path& folder, const std::string& host) {
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
@@ -39,7 +39,7 @@ std::optional<NodeShape> recorded_shape(const fs::path& folder, const std::strin
   return std::nullopt;
 }
 
-// Of a run without messages.
+// For a run without messages.
 std::vector<log::CounterSnapshot> counters_of(const RowSource& source, const fs::path& folder) {
   if (source.count<Message>() != 0) return {};
   const std::string& run_id = source.run().run_id;
@@ -99,7 +99,7 @@ class Planner {
     return is_this_machine(host) ? shape_of_this_machine() : std::nullopt;
   }
 
-  // Cores from the first one on; where there are fewer, ranks share them evenly.
+  // Cores from the first one on; if there are fewer, ranks share them evenly.
   void add_slots(std::uint32_t node) {
     const PlannedNode& planned = plan_.nodes[node];
     for (std::uint32_t i = 0; i < planned.slots; ++i) {
@@ -115,7 +115,7 @@ class Planner {
     }
   }
 
-  // Within a node the ranks are taken to be in their order.
+  // Assumes that ranks are in order within a node.
   placement::Placement placement_of_now() const {
     std::vector<std::uint32_t> next(plan_.nodes.size(), 0);
     for (std::uint32_t node = 1; node < next.size(); ++node) {

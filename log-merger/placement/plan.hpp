@@ -1,4 +1,4 @@
-// Where the ranks of a run are, where they would better be, and what the model says of both.
+// The present and the proposed placement of a run's ranks, and the model's cost of both.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace uctrace {
 
 struct PlacementWish {
   PlacementBy by = PlacementBy::bytes;
-  std::optional<std::uint64_t> slots = {};  // ranks that a node takes; as many as ran there
-  std::filesystem::path topology = {};      // of each node; empty: what is known of it
+  std::optional<std::uint64_t> slots = {};  // ranks per node; default: as many as ran there
+  std::filesystem::path topology = {};      // of each node; empty: the known facts
   placement::LevelCosts costs = {};
 };
 
 struct PlannedNode {
   std::string host;
   std::uint32_t slots = 0;
-  std::optional<NodeShape> shape = {};  // nullopt: its cores are taken to be alike
+  std::optional<NodeShape> shape = {};  // nullopt: its cores count as equal
 };
 
 struct Candidate {
@@ -41,7 +41,7 @@ struct PlacementPlan {
   double gain = 0;  // of `proposed` over `now`, 0 to 1
   bool keep = true;
   bool by_scotch = false;       // SCOTCH was asked, too
-  bool is_of_counters = false;  // and not of recorded messages
+  bool is_of_counters = false;  // instead of recorded messages
   std::size_t ranks_without_counters = 0;
 
   const Candidate& now() const { return candidates.front(); }
@@ -49,8 +49,8 @@ struct PlacementPlan {
   const PlannedNode& node_of(std::uint32_t slot) const { return nodes[machine.slots[slot].node]; }
 };
 
-// `folder`: of the data, in which topologies of nodes may lie, and the counters of a run that has
-// no messages.
+// `folder`: the data folder, which may have topologies of nodes, and the counters of a run without
+// messages.
 PlacementPlan make_plan(const RowSource& source, const std::filesystem::path& folder,
                         const PlacementWish& wish);
 

@@ -97,7 +97,7 @@ void collect_messages(const RowSource& source, PlacementBy by, Collector& collec
   });
 }
 
-// Where in the run the sides of counters are; -1: nowhere.
+// The processes of the run for sides of counters; -1: none.
 class PlacesInRun {
  public:
   PlacesInRun(const Run& run, const std::vector<log::CounterSnapshot>& counted,
@@ -129,8 +129,8 @@ class PlacesInRun {
   std::unordered_map<std::int32_t, std::int32_t> place_of_rank_;
 };
 
-// What was sent, and what one-sided operations moved; not what collective calls mean, for that is
-// internal where it was sent.
+// Messages sent, and data of one-sided operations; not collective calls, because their messages are
+// already counted as internal ones.
 void collect_counters(const Run& run, PlacementBy by,
                       const std::vector<log::CounterSnapshot>& counted, Collector& collector) {
   if (counted.empty()) {

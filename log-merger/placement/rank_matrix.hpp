@@ -1,5 +1,4 @@
-// What the ranks of a world have to do with each other, out of a run: the matrix that a placement
-// is made for.
+// The traffic between the ranks of a world: the matrix for which a placement is made.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +12,22 @@
 
 namespace uctrace {
 
-// bytes: payload of messages, those included that collective calls sent below; waits: nanoseconds
-// that one waited for the other.
+// bytes: payload of messages, including those of collective calls; waits: nanoseconds that one
+// waited for the other.
 enum class PlacementBy : std::uint8_t { bytes, messages, waits };
 const char* name_of(PlacementBy);
 
 struct RankMatrix {
   std::vector<std::string> host;  // of each rank
   placement::Affinity affinity{0, {}};
-  std::uint64_t left_out = 0;  // weight with an end that is no rank of this world
+  std::uint64_t left_out = 0;  // weight with an end outside this world's ranks
   bool is_of_counters = false;
-  std::size_t ranks_without_counters = 0;  // what they sent is not in it
+  std::size_t ranks_without_counters = 0;  // their traffic is missing
 };
 
-// Of the first world of the run. A run without messages is one of counters alone: `counted` is what
-// its processes counted then (may be empty). Throws Error where there is no world, a rank of it
-// left no log, or nothing says what it has to do with the others.
+// For the first world of the run. For a run without messages, `counted` has the counters of its
+// processes (may be empty). Throws Error if there is no world, a rank of it left no log, or nothing
+// tells its traffic.
 RankMatrix rank_matrix(const RowSource& source, PlacementBy by,
                        const std::vector<log::CounterSnapshot>& counted);
 

@@ -17,7 +17,7 @@ namespace {
 using placement::Affinity;
 using Numbers = std::vector<SCOTCH_Num>;
 
-// Its numbers may have 32 bits, and are added up: weights are made smaller, all alike, and none
+// Its numbers may have 32 bits, and are added up: so weights are scaled down uniformly, and none
 // becomes 0.
 SCOTCH_Num shortened(std::uint64_t weight, std::uint64_t unit) {
   return static_cast<SCOTCH_Num>(std::max<std::uint64_t>(1, weight / unit));
@@ -48,7 +48,7 @@ Graph graph_of(const Affinity& affinity) {
   return graph;
 }
 
-// Parts that are all as far from each other, of which each takes its share.
+// Parts at equal distances, each with its share.
 std::vector<std::uint32_t> partition(const Affinity& affinity,
                                      const std::vector<std::uint32_t>& room) {
   std::vector<std::uint32_t> parts(affinity.ranks(), 0);

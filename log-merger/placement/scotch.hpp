@@ -1,4 +1,4 @@
-// SCOTCH, which shares graphs among parts of given room.
+// SCOTCH, which partitions graphs into parts of given sizes.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// In place of node_shape.cpp where uctrace is built without hwloc.
+// Replaces node_shape.cpp in builds without hwloc.
 #include "event-log/reader/error.hpp"
 #include "log-merger/placement/node_shape.hpp"
 

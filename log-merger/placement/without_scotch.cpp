@@ -1,4 +1,4 @@
-// In place of scotch.cpp where uctrace is built without SCOTCH.
+// Replaces scotch.cpp in builds without SCOTCH.
 #include "log-merger/placement/scotch.hpp"
 
 namespace uctrace {

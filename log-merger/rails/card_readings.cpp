@@ -46,10 +46,10 @@ CounterRise rise_of(CardKind kind, std::optional<std::uint64_t> from,
     const bool stands = *to == k32Bits || *to == UINT64_MAX;
     return {*to - *from, stands ? Counted::at_least : Counted::exact};
   }
-  // Near the end of its range before, and at the beginning of it now: it passed the end.
+  // Near the end of its range before, and near the beginning now: it wrapped.
   if (*from > UINT64_MAX / 2 && *to < UINT64_MAX / 2) return {*to - *from, Counted::exact};
-  // InfiniBand's of 32 bits stop at their end. Of other cards, a greater rise is as likely a
-  // restart.
+  // InfiniBand's 32-bit counters stop at their maximum. For other cards, a larger increase may just
+  // as well be a restart.
   const std::uint64_t by = *to + (k32Bits - *from) + 1;
   if (kind != CardKind::infiniband && *from <= k32Bits && by <= k32Bits / 2) {
     return {by, Counted::wrapped};
@@ -110,9 +110,9 @@ NetworkCard HostReadings::counted(const CardReadings& card) const {
     row.counted = ended_ ? Counted::gone : Counted::no_end;
     return row;
   }
-  // A card that was not there at the start began to count when it came.
+  // A card that was missing at the start began to count when it appeared.
   const bool came = !card.first;
-  // Or the list of cards was not whole, which a remark says.
+  // Or the list of cards was incomplete; then there is a remark.
   if (came && !remarks_.empty()) {
     row.counted = Counted::unread;
     return row;

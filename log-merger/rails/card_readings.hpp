@@ -1,4 +1,4 @@
-// What processes read of the network cards of their hosts, and what the ports carried between the
+// The processes' readings of their hosts' network cards, and the traffic of the ports between the
 // first and the last reading. Private to log-merger/.
 #pragma once
 
@@ -15,15 +15,15 @@
 
 namespace uctrace::merge {
 
-// What a process says of a network card of its host, as it read it, or of its reading.
+// A process's reading of a network card of its host, or a remark on the reading.
 struct NetworkText {
   bool at_end = false;
-  std::uint64_t network = 0;  // number of the one that the process is in
+  std::uint64_t network = 0;  // number of the process's network namespace
   std::int64_t ns = -1;
   std::string text;  // docs/log-format.md has its words
 };
 
-// Counters of a card as they stood at one time: bytes and packets that were sent and received.
+// Counters of a card at one time: bytes and packets sent and received.
 struct CardReading {
   CardKind kind = CardKind::none;
   std::string device;
@@ -31,12 +31,12 @@ struct CardReading {
   std::optional<std::uint64_t> sent, received, sent_packets, received_packets;  // as in the files
 };
 
-// The first and the last one of a card.
+// The first and the last reading of a card.
 struct CardReadings {
   std::optional<CardReading> first, last;
 };
-// Whether two, read at about the same time, may be of one card: a counter only rises, and what is
-// read of it twice overlaps.
+// Whether two readings from about the same time may be of one card: counters only rise, so readings
+// of one card overlap.
 bool may_be_one(const CardReadings& a, const CardReadings& b);
 
 // nullopt: it is a remark on the reading, or damaged.
