@@ -42,7 +42,7 @@ bool may_be_one(const CardReadings& a, const CardReadings& b);
 // nullopt: it is a remark on the reading, or damaged.
 std::optional<CardReading> parse_card_reading(const NetworkText& text);
 
-// What one counter rose by; nullopt: it is not known.
+// The increase of one counter; nullopt: not known.
 struct CounterRise {
   std::optional<std::uint64_t> by;
   Counted counted = Counted::exact;
@@ -58,12 +58,12 @@ class HostReadings {
   bool any() const { return began_; }
   bool has_end() const { return ended_; }
   bool is_one_network() const { return networks_.size() <= 1; }
-  // Remarks of those who read: "unread sandbox", "more cards 3". Each once.
+  // Remarks of the reading processes: "unread sandbox", "more cards 3". Each once.
   const std::vector<std::string>& remarks() const { return remarks_; }
-  // The cards with what their ports carried; host and recorded traffic are left open. `device` of
-  // the row is not set: it is the key.
+  // The cards with the traffic of their ports; host and recorded traffic are not set. `device` of
+  // the row is not set either: it is the key.
   std::map<std::string, NetworkCard> cards() const;
-  // As they were read, by the name of the card.
+  // The readings by name of card.
   const std::map<std::string, CardReadings>& readings() const { return cards_; }
 
  private:
@@ -76,7 +76,7 @@ class HostReadings {
   std::vector<std::string> remarks_;
 };
 
-// What the processes of each host read; also of a host of which none read anything.
+// The readings of each host's processes; also for a host without any.
 std::map<Host, HostReadings> host_readings(const Job& job, const Hosts& hosts);
 
 // Calls visit(process, text) for each text on network cards in the logs.

@@ -1,8 +1,8 @@
-// Which host, as it names itself, and which machine a process was on. Private to log-merger/.
+// The host, by its own name, and the machine of a process. Private to log-merger/.
 //
-// A machine is told by its boot id. It may have several hosts, as containers are; and hosts of
-// several machines may have the same name. Where the boot id is empty the machine is not known;
-// and containers may have one each that they made up (LXC, systemd-nspawn).
+// A machine is identified by its boot id. It may have several hosts (containers), and hosts of
+// several machines may have the same name. If the boot id is empty, the machine is not known; some
+// containers (LXC, systemd-nspawn) make up their own.
 #pragma once
 
 #include <compare>
@@ -26,7 +26,7 @@ class Hosts {
   explicit Hosts(const Job& job);
 
   const Host& of(ProcessIndex process) const { return of_[process.place()]; }
-  // Its name, and where machines share that, the beginning of its boot id.
+  // Its name and, if machines share that, the beginning of its boot id.
   std::string label(const Host& host) const;
 
  private:

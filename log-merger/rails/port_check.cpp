@@ -9,13 +9,13 @@ namespace uctrace::merge {
 namespace {
 
 constexpr const char* kLoopback = "lo";  // nothing of it leaves a machine
-// Where ordinary cards counted no more than this part, most went by a library that uses the card
-// without the kernel (Onload, libvma, SMC-R).
+// If ordinary cards counted no more than this part, most traffic went through a library that
+// bypasses the kernel (Onload, libvma, SMC-R).
 constexpr std::uint64_t kLeastPart = 10;
 constexpr std::uint64_t kAnyNetwork = 0;
 
-// Of InfiniBand cards that are used as one, a port counts what goes by itself. Known by a name
-// alone: that of the port, or of the network card that stands for them.
+// If InfiniBand cards are bonded, each port counts only its own traffic. A bond is known only by
+// name: that of the port, or of the network card that represents it.
 bool is_named_bond(const std::string& device) { return device.find("bond") != std::string::npos; }
 
 bool any_bond(const std::vector<Ports::Cards>& networks) {
@@ -25,7 +25,7 @@ bool any_bond(const std::vector<Ports::Cards>& networks) {
   });
 }
 
-// What the ends of a network sent to each other inside of it; nullopt: that is not known.
+// The traffic of a network between its own ends; nullopt: not known.
 std::optional<std::uint64_t> loopback_bytes(const Ports::Cards& cards) {
   const auto loopback = cards.find(kLoopback);
   if (loopback != cards.end()) {
@@ -51,12 +51,13 @@ void add(PortGroup& group, const NetworkCard& card, bool exact) {
 
 void doubt_group(PortGroup& group) { group.sent.exact = group.received.exact = false; }
 
-// Counters that all stand still may be of a port that does not count.
+// If no counter changes, the port may not count at all.
 void doubt_if_still(PortGroup& group) {
   if (group.sent.counted + group.received.counted == 0) doubt_group(group);
 }
 
-// Of each machine the cards of each of its networks. InfiniBand's are those of the machine.
+// For each machine the cards of each of its network namespaces. InfiniBand cards belong to the
+// machine.
 using Readings = std::map<std::string, std::map<std::uint64_t, HostReadings>>;
 
 Readings readings_of(const Job& job, const Hosts& hosts) {
@@ -70,8 +71,8 @@ Readings readings_of(const Job& job, const Hosts& hosts) {
   return machines;
 }
 
-// Machines of which all is known that left them: on each of their hosts one has read at both ends,
-// and no process is in a container of its own, which may have cards that nobody read.
+// Machines whose outgoing traffic is completely known: on each of their hosts a process read at
+// both ends, and no process is in a separate container, which may have cards that nobody read.
 std::set<std::string> whole_machines(const Job& job, const Hosts& hosts) {
   std::set<std::string> whole, not_whole;
   for (const auto& [host, readings] : host_readings(job, hosts)) {
@@ -88,8 +89,8 @@ std::set<std::string> whole_machines(const Job& job, const Hosts& hosts) {
   return whole;
 }
 
-// Ports of InfiniBand that may be one, of containers that have a boot id each: what goes from one
-// to the other may not be counted. By boot id and port.
+// InfiniBand ports that may be the same one, seen from containers with their own boot ids: traffic
+// between them may not be counted. By boot id and port.
 std::set<std::pair<std::string, std::string>> shared_ports(const Readings& machines) {
   struct Seen {
     const std::string* boot_id;
@@ -139,7 +140,7 @@ Ports::Ports(const Job& job) {
   const std::set<std::string> whole = whole_machines(job, hosts);
   const Readings machines = readings_of(job, hosts);
   for (const auto& [boot_id, networks] : machines) {
-    if (boot_id.empty()) continue;  // of machines that cannot be told apart
+    if (boot_id.empty()) continue;  // from machines that cannot be distinguished
     std::vector<Cards> cards;
     for (const auto& [network, readings] : networks) cards.push_back(readings.cards());
     add_machine(boot_id, cards, whole.contains(boot_id));

@@ -38,7 +38,7 @@ class Rails {
  private:
   // Where the other end of an operation is.
   enum class Other : std::uint8_t { unknown, inside, outside };
-  // What an endpoint's operations go over; nullptr: by no card, or one that is not known.
+  // The card of an endpoint's operations; nullptr: none, or not known.
   struct Way {
     bool known = false;
     Other where = Other::unknown;
@@ -54,7 +54,7 @@ class Rails {
     }
   }
 
-  // By the interface alone where the endpoint is not known.
+  // By the interface alone if the endpoint is not known.
   Way way_of(const UctOp& op) {
     Way way;
     way.known = true;
@@ -83,8 +83,8 @@ class Rails {
     return ways[row];
   }
 
-  // The data leaves by one card and comes in by the other. Requests that only ask for data are
-  // among the headers of lower layers.
+  // The data leaves through one card and arrives through the other. Requests for data count as
+  // headers of lower layers.
   void add(const UctOp& op) {
     if (op.failed() || op.staging || op.bytes == 0) return;
     const Way way = op.endpoint_row == kNone ? way_of(op) : way_of_endpoint(op);

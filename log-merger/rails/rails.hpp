@@ -1,4 +1,4 @@
-// What each network card of each host carried: by the counters of its port, and as recorded.
+// The traffic of each network card of each host: by its port's counters, and as recorded.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace uctrace::merge {
 // operations.
 std::vector<NetworkCard> find_rails(const Job& job);
 
-// Its data comes from the other end: else it goes there.
+// Its data comes from the other end; otherwise it goes there.
 bool brings_data(const UctOp& op);
 
 }  // namespace uctrace::merge

@@ -7,8 +7,8 @@
 enum { kTag = 1, kPiece = 4 << 20 };
 
 static struct uctrace_ranks ranks;
-/* What goes through MPI lies here: the command's own memory may be that of a file, which a network
- * card may not register. */
+/* Buffer for MPI: the command's own memory may be mapped from a file, which network cards may be
+ * unable to register. */
 static char piece[kPiece];
 
 static int length_of_piece(uint64_t count, uint64_t at) {

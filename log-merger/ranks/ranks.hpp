@@ -1,4 +1,4 @@
-// The processes that merge together: `mpirun -n N uctrace merge`. All make the same calls in the
+// The processes of a parallel merge: `mpirun -n N uctrace merge`. All make the same calls in the
 // same order.
 #pragma once
 
@@ -27,23 +27,23 @@ class Ranks {
     return plugin_ != nullptr ? static_cast<std::size_t>(plugin_->size) : 1;
   }
   bool is_first() const { return rank() == 0; }
-  // How many share this host's memory, this one included.
+  // How many run on this host, including this one.
   std::size_t on_this_host() const {
     return plugin_ != nullptr ? static_cast<std::size_t>(plugin_->on_this_host) : 1;
   }
 
-  // On the first rank what each gave, by rank; on the others nothing.
+  // On the first rank the bytes of each, by rank; on the others nothing.
   std::vector<Bytes> gather(std::span<const std::uint8_t> bytes) const;
-  // What the first rank gives, on all.
+  // The first rank's text, on all ranks.
   std::string from_first(std::string text) const;
   // Whether all ranks give the same.
   bool all_same(std::uint64_t value) const;
-  // The lowest rank that says so; size(): none does.
+  // The lowest rank with true; size(): none.
   std::size_t first_that(bool says_so) const;
 
   // Nothing is exchanged any more.
   void end() const;
-  // Ends all ranks with this exit status, where the others wait for what does not come.
+  // Ends all ranks with this exit status, if the others wait for something that will not come.
   void abort(int status) const;
 
  private:

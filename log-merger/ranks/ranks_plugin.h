@@ -1,5 +1,6 @@
-/* What the command needs of MPI, so that it needs no MPI itself: one small library for each MPI
- * gives it, and is opened under that MPI's launcher. One thread at a time calls. */
+/* The command's interface to MPI, so that it does not depend on MPI itself: a small library for
+ * each MPI implements it, and is opened under that MPI's launcher. Call it from one thread at a
+ * time. */
 #ifndef UCTRACE_RANKS_PLUGIN_H
 #define UCTRACE_RANKS_PLUGIN_H
 
@@ -12,19 +13,19 @@ struct uctrace_ranks {
   uint32_t version;
   int rank, size;
   int on_this_host; /* of the ranks */
-  /* Rank 0 gets from each rank, itself included and in their order, what it gives: room() returns
-   * where the bytes of a rank go. Returns 0, or what MPI returned. */
+  /* Rank 0 gets the bytes of each rank, in order, including its own: room() returns where the bytes
+   * of a rank go. Returns 0, or MPI's error. */
   int (*gather)(const void *bytes, uint64_t count,
                 void *(*room)(void *context, int rank, uint64_t count), void *context);
   /* `count` bytes of rank 0's to all. */
   int (*broadcast)(void *bytes, uint64_t count);
-  /* After which nothing is called any more. */
+  /* The last call. */
   void (*end)(void);
   /* Ends all ranks. */
   void (*abort)(int status);
 };
 
-/* Begins MPI. NULL: it does not work here. */
+/* Starts MPI. NULL: MPI does not work here. */
 typedef const struct uctrace_ranks *(*uctrace_ranks_begin_function)(void);
 
 #endif

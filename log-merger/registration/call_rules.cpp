@@ -10,7 +10,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// Memory of which a domain ever had a registration, as ranges that do not touch.
+// Memory that a domain ever had registered, as disjoint ranges.
 class KnownRanges {
  public:
   // Whether no byte of [begin, end) was known before.

@@ -1,5 +1,5 @@
-// What calls that make memory known tell by themselves: which is part of which, which end is whose,
-// and which memory was new. Private to log-merger/registration/ and its tests.
+// Rules for registration calls: nesting, pairs of begin and end, and first use of memory. Private
+// to log-merger/registration/ and its tests.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace uctrace::merge {
 void find_inner_calls(std::vector<MemoryCall>& calls);
 
 // Sets `until_tick` of registrations and attachments, in the order of time: a memory domain may
-// give one handle to all of them, so each end is that of its oldest one. Needs `repeats`. Sorts the
-// calls by time. O(n log n).
+// give all of them the same handle, so each end belongs to the oldest open one. Needs `repeats`.
+// Sorts the calls by time. O(n log n).
 struct PairedEnds {
   std::uint64_t ends = 0, matched = 0;
 };
 PairedEnds pair_ends(std::vector<MemoryCall>& calls);
 
 // Sets `first_use` of registrations: no byte of the memory was registered before with the domain of
-// this name. Needs `repeats`, and calls that are sorted by time. O(n log n).
+// this name. Needs `repeats`, and calls sorted by time. O(n log n).
 void find_first_uses(std::vector<MemoryCall>& calls);
 
 }  // namespace uctrace::merge

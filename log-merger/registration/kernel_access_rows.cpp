@@ -1,4 +1,4 @@
-// What kernels on GPUs may use by themselves.
+// What GPU kernels may use directly.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class AccessesOfProcess {
     }
   }
 
-  // The first release of the handle that is later.
+  // The first later release of the handle.
   std::int64_t end_of(const log::KernelAccess& access) const {
     const auto ticks = releases_.find(access.handle);
     if (ticks == releases_.end()) return -1;

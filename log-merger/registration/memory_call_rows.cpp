@@ -1,4 +1,4 @@
-// The rows of calls that make memory known to others.
+// The rows of registration calls.
 #include <algorithm>
 #include <set>
 #include <span>
@@ -91,7 +91,7 @@ class RowsOfProcess {
         RegistrationUse{static_cast<std::uint32_t>(process_.number()), domain, 0, 0, 0, 0});
   }
 
-  // Only of domains that something was registered with: the others need none.
+  // Only for domains with registrations: others need none.
   void add_uses() {
     std::vector<RegistrationUse> uses;
     std::set<OperationInDomain> registered;
@@ -127,7 +127,7 @@ class RowsOfProcess {
   CallFinder calls_;
 };
 
-// Those that were made for the message lie together.
+// The calls for one message are adjacent.
 std::span<const MemoryCallRow> calls_of(const Run& run, std::int64_t message) {
   const auto first = std::lower_bound(
       run.memory_calls.begin(), run.memory_calls.end(), message,
@@ -158,7 +158,7 @@ void add_registration_to_waits(Job& job) {
   if (job.run.memory_calls.empty()) return;
   for (Wait& wait : job.run.waits) {
     if (wait.message < 0) continue;
-    // What is below the clock's bound is no claimed wait: moving begins after it.
+    // A time below the clock's bound is not claimed as a wait: moving begins after it.
     const std::int64_t start_ns =
         wait.t_start_ns + (wait.ns == 0 ? duration_ns(0, wait.unknown_ns) : 0);
     std::int64_t lasted_ns = 0;

@@ -27,7 +27,7 @@ class ProcessCalls {
   }
 
  private:
-  // They come by lane, and a name may be told more than once.
+  // They come by lane, and a name may be recorded repeatedly.
   void sort_names() {
     for (auto& [handle, names] : log_.memory_calls.domains) {
       std::stable_sort(names.begin(), names.end(),
@@ -43,8 +43,8 @@ class ProcessCalls {
     for (MemoryCall& call : calls_) {
       const auto names = log_.memory_calls.domains.find(call.domain);
       if (names == log_.memory_calls.domains.end()) continue;
-      // The name is told before the call of the domain has ended; the first one of the log holds
-      // for what another thread called meanwhile.
+      // The name is recorded before the end of the domain's call; the log's first name also holds
+      // for calls of other threads meanwhile.
       auto after = std::upper_bound(
           names->second.begin(), names->second.end(), call.end_tick,
           [](std::uint64_t tick, const DomainName& one) { return tick < one.tick; });
@@ -53,12 +53,12 @@ class ProcessCalls {
     }
   }
 
-  // Made in the call of an operation, or on its behalf later; or for an arrival, as transfers were
-  // whose operation is known.
+  // Made in the call of an operation, or later on its behalf; or for an arrival, like transfers
+  // with a known operation.
   void find_operations() {
     const std::unordered_map<log::Id, UcpIndex> by_arrival = operations_of_arrivals();
     for (MemoryCall& call : calls_) {
-      if (call.route == log::Route::blocking) continue;  // whose progress serves anybody
+      if (call.route == log::Route::blocking) continue;  // its progress may serve any operation
       if (call.origin_kind == log::Origin::ucp) {
         if (const auto at = log_.ucp_by_id.find(call.origin); at != log_.ucp_by_id.end()) {
           tie(call, at->second, Link::exact);
@@ -71,7 +71,7 @@ class ProcessCalls {
     }
   }
 
-  // What a program calls when an operation has ended, in the callback that tells it, is not for it.
+  // Calls of the program in the callback of an operation's end are not for this operation.
   void tie(MemoryCall& call, UcpIndex operation, Link link) const {
     const UcpOp& op = job_.ucp[operation];
     const bool is_over =

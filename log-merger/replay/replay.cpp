@@ -13,14 +13,14 @@ namespace uctrace::replay {
 
 namespace {
 
-// Beyond any run, and far from where sums of two overflow.
+// Longer than any run, and small enough that sums of two do not overflow.
 constexpr std::int64_t kFarthestNs = INT64_MAX / 4;
 
 std::int64_t later(std::int64_t ns, std::int64_t by_ns) {
   return std::min(ns + std::clamp<std::int64_t>(by_ns, 0, kFarthestNs), kFarthestNs);
 }
 
-// The same instant as it was recorded and in the replay.
+// The same instant as recorded and in the replay.
 struct Both {
   std::int64_t recorded_ns = INT64_MIN, replayed_ns = INT64_MIN;
 
@@ -31,8 +31,8 @@ struct Both {
   }
 };
 
-// When a call is entered or left. They are ordered by time, of one time by line, and there what was
-// begun before comes first: a call may begin at the instant at which the one before it ends.
+// When a call is entered or left. Ordered by time, then by line, then by call: a call may begin at
+// the instant at which the previous one ends.
 class Instant {
  public:
   Instant(std::int64_t ns, std::uint32_t line, bool begins, std::uint32_t call, bool is_end)
@@ -49,12 +49,12 @@ class Instant {
 
  private:
   std::int64_t ns_;
-  // All else in one number, which compares at once: 31 bits of line, whether the call begins at
-  // this time, 31 bits of call, whether it is its end.
+  // Everything else in one number for a single comparison: 31 bits of line, whether the call begins
+  // at this time, 31 bits of call, whether it is its end.
   std::uint64_t rest_;
 };
 
-// What the calls of an operation have brought until now.
+// The state of an operation's calls so far.
 struct Operation {
   Both last;
   std::uint64_t entered = 0, members = 0;
@@ -95,7 +95,7 @@ class Replay {
 
   struct Process {
     bool began = false, ended = false;
-    Both left;    // the last of the calls that were left
+    Both left;    // the last call that was left
     Both serial;  // the last serial call: its end, and when it was entered, as recorded
     std::int64_t serial_entered_ns = 0;
   };
@@ -113,7 +113,7 @@ class Replay {
     enters_.emplace_back(one.begun, one.operation);
   }
 
-  // Of each call its start and its end.
+  // The start and end of each call.
   std::vector<Instant> instants() const {
     std::vector<Instant> all;
     all.reserve(2 * calls_.size());
@@ -141,8 +141,8 @@ class Replay {
                        [&](const Dependency& on) { return entry_of(on).known(); });
   }
 
-  // Instants of one time. Who enters a barrier last may do so at the instant at which the others
-  // leave it: each line goes on as far as it can, and where none can, all go on by one end.
+  // Processes instants of one time. The last rank may enter a barrier at the instant at which the
+  // others leave it: so each line goes on as far as it can, and if none can, all go on by one end.
   void go_through(std::span<const Instant> instants) {
     if (instants.size() == 1) return go(instants.front());
     std::vector<std::span<const Instant>> chains;
@@ -180,7 +180,7 @@ class Replay {
     result_.processes[in.process] = {true, at_ns, at_ns, 0};
   }
 
-  // The last of what the thread waited for that enters the call, but for its computing.
+  // The latest thing that the thread waited for before entering the call, except its computing.
   Both comes_from(std::int32_t index) {
     const Call& one = call(index);
     const Process& process = processes_[one.process];
@@ -231,10 +231,10 @@ class Replay {
     if (one.part == Part::start_of_mpi) return begin(one, one.end_ns);
     ++result_.calls;
     Both& now = now_of(one);
-    Both ready = now;  // but for messages that go another way than they did
+    Both ready = now;  // except messages whose time is changed
     std::int64_t recorded_ns = ready.recorded_ns;
     std::int64_t arrived_ns = INT64_MIN;
-    // What it waited for besides takes as long as it did: the call keeps its length.
+    // Its other waits take as long as recorded: the call keeps its length.
     const bool keeps_length = times_.waits_for_unknown(index);
     bool waits_as_it_did = keeps_length;
     for (const Dependency& on : dependencies_of(index)) {
@@ -255,7 +255,7 @@ class Replay {
         waits_as_it_did = true;
       }
     }
-    // Of a call that only waited for such messages, nothing is left of what it took.
+    // If a call only waited for such messages, nothing of its recorded time remains.
     const bool is_all_new = arrived_ns != INT64_MIN && !waits_as_it_did;
     const std::int64_t left_ns =
         is_all_new ? 0 : times_.in_call_ns(index, one.end_ns - recorded_ns);
@@ -290,7 +290,8 @@ class Replay {
     }
   }
 
-  // Of the scan of one rank and all below. What is known once stays so: a scan of n ranks costs n.
+  // The latest entry into a scan of a rank and all below it. Known results are kept: a scan of n
+  // ranks costs n.
   Both entry_of_lower_ranks(const Dependency& one) const {
     std::vector<std::int32_t> ranks;
     Both last;
@@ -313,7 +314,7 @@ class Replay {
     return last;
   }
 
-  // When a message is under way: since its sender began it, and its receiver where it needs both.
+  // When a message starts moving: when its sender began it, and its receiver if it needs both.
   std::int64_t begun_ns(const Dependency& one, const Both& entry, const Times::Way& way) const {
     const Both own = entry_of_call(one.begun);
     const std::int64_t own_ns = own.known() ? own.replayed_ns : entry.replayed_ns;
@@ -334,9 +335,9 @@ class Replay {
   Lines lines_;
   std::vector<std::int64_t> entered_ns_;  // in the replay, by call
   std::vector<Process> processes_;
-  std::vector<Both> now_;  // by line; not known: it has not called yet
+  std::vector<Both> now_;  // by line; not known: no call yet
   std::vector<Operation> operations_;
-  std::vector<std::pair<std::int32_t, std::int32_t>> enters_;  // calls, and operations they are in
+  std::vector<std::pair<std::int32_t, std::int32_t>> enters_;  // calls and their operations
   std::vector<std::pair<std::int32_t, std::int32_t>> below_;   // of a scan: a call, the next lower
   mutable std::unordered_map<std::int32_t, Both> up_to_;       // entries of a rank and those below
   Replayed result_;

@@ -1,10 +1,10 @@
-// A run gone through again: what would have happened when, had its parts taken other times.
+// Replays a run: when things would have happened if its parts had taken other times.
 //
 // A thread computes, calls MPI, computes, and so on; a call returns only after others, mostly of
-// other processes, have been entered. What depends on what stays as it was recorded; how long
-// computing and calls take is up to Times. This is the replay of Dimemas (Labarta, Girona, Pillet,
-// Cortes, Gregoris, DiP, Euro-Par 1996) and of Scalasca's simulator, with the recorded order as the
-// order of events: what a call depended on was entered before the call was left.
+// other processes, have been entered. Dependencies stay as recorded; Times decides how long
+// computing and calls take. This is the replay of Dimemas (Labarta, Girona, Pillet, Cortes,
+// Gregoris, DiP, Euro-Par 1996) and of Scalasca's simulator, with the recorded order as the order
+// of events: what a call depended on was entered before the call was left.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ enum class Part : std::uint8_t {
   end_of_mpi,    // it ends when this is entered
 };
 
-// Times as recorded. A call that was not left (end_ns = -1) lets others return that depend on it,
-// and is no part of its process's time. One of which the start is not known is left out.
+// Times as recorded. A call that was not left (end_ns = -1) still lets dependent calls return, but
+// is not part of its process's time. A call with an unknown start is left out.
 struct Call {
   std::int64_t start_ns = -1, end_ns = -1;
   std::uint32_t process = 0;
@@ -61,8 +61,8 @@ inline Dependency dependency_of(const CallDependency& row) {
           place(row.on), place(row.message), place(row.operation)};
 }
 
-// Of one thread: what is between the end of its last call, or of what it waited for since, and a
-// call that it enters.
+// For one thread: the time between the end of its last call, or of its latest wait since, and the
+// next call.
 struct Computing {
   std::uint32_t process = 0;
   std::uint16_t lane = 0;
@@ -98,7 +98,7 @@ class Times {
     static_cast<void>(call);
     return false;
   }
-  // Told of each call that is left: when it was entered and left in the replay.
+  // Called for each call that is left, with its replayed entry and exit.
   virtual void replayed(std::int32_t call, std::int64_t entered_ns, std::int64_t left_ns) {
     static_cast<void>(call);
     static_cast<void>(entered_ns);
@@ -109,43 +109,42 @@ class Times {
 struct ProcessTimes {
   bool takes_part = false;                // it has calls
   std::int64_t begin_ns = 0, end_ns = 0;  // end of MPI_Init, start of MPI_Finalize, in the replay
-  std::int64_t computing_ns = 0;          // of that, outside of MPI; the sum of its threads
+  std::int64_t computing_ns = 0;          // of that, outside MPI; summed over threads
 };
 
 struct Replayed {
   std::vector<ProcessTimes> processes;
-  // Of all calls but MPI_Init and MPI_Finalize: recorded, that it was for others, and, of what is
-  // replayed, the same.
+  // Of all calls but MPI_Init and MPI_Finalize: recorded time, waiting part, and both as replayed.
   std::uint64_t calls = 0;
   std::uint64_t followed = 0;  // dependencies
-  // Dependencies that are not followed: those that the recorded times contradict, as what should
-  // have come first was entered after the call had been left; and those whose times are not known.
+  // Dependencies that are not followed: those contradicted by recorded times, because the earlier
+  // call was entered after the later one had been left; and those with unknown times.
   std::uint64_t contradicted = 0, unknown = 0;
 };
 
 // The time in a call is, as recorded and as replayed,
 //
-//   end = max(start, entries of what it depends on) + what is left
+//   end = max(start, entries of its dependencies) + remainder
 //
-// where what is left comes from the recorded times and then goes through Times::in_call_ns. Where
-// nothing is changed, each call is entered and left as it was, to the nanosecond.
+// where the remainder comes from the recorded times and then goes through Times::in_call_ns. If
+// nothing is changed, each call is entered and left as recorded, to the nanosecond.
 //
-// Each thread of a process (lane) is a line of time of its own. Two things tie them to each other:
+// Each thread of a process (lane) has its own line of time. Two things connect them:
 //
 // * A call that ends what another thread of its process began (Dependency::begun) is entered after
 //   that was. This is a fact.
 // * A serial call is entered after all calls of its process that were left before it. A thread that
-//   is in no call from before a serial call is entered until it is left goes on from its end, as
-//   does one that has not called yet. This is a heuristic of who marks calls as serial: that
-//   threads wait for each other is not recorded.
+//   is outside calls during all of a serial call continues after its end; so does a thread without
+//   calls so far. This is a heuristic of the code that marks calls as serial: waits between threads
+//   are not recorded.
 //
-// Either is no more than one of the things that a call's start comes from,
+// Either is only one of the terms of a call's start,
 //
-//   start = max(end of the thread's last call, what else it waits for) + what is left
+//   start = max(end of the thread's last call, its other dependencies) + remainder
 //
-// so that it leaves a replay where nothing is changed as exact as it is.
+// so a replay without changes stays exact.
 //
-// n log n for n calls and dependencies; 48 bytes a call besides what is given.
+// n log n for n calls and dependencies; 48 bytes per call besides the input.
 Replayed replay(const std::vector<Call>& calls, std::vector<Dependency> dependencies,
                 std::size_t processes, Times& times);
 

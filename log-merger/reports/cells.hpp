@@ -1,4 +1,4 @@
-// Cells of tables out of the values that rows of a run hold.
+// Makes table cells from the values of a run's rows.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@ inline Cell number_cell(const std::optional<std::uint64_t>& number) {
   return number ? Cell{*number} : Cell{};
 }
 
-// A duration: clocks that disagree may make one negative.
+// A duration: clock errors may make it negative.
 inline Cell time_cell(std::int64_t ns) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, ns));
 }
 
-// Of no events there is none.
+// Empty for zero events.
 inline Cell mean_time_cell(std::int64_t sum_ns, std::uint64_t count) {
   return count == 0 ? Cell{}
                     : Cell{static_cast<std::uint64_t>(std::max<std::int64_t>(0, sum_ns)) / count};

@@ -24,7 +24,7 @@ using Key = std::vector<std::int64_t>;
 
 struct Sum {
   std::uint64_t calls = 0;               // or transfers
-  std::uint64_t sent = 0, received = 0;  // or payload, and what was handed to UCT
+  std::uint64_t sent = 0, received = 0;  // or payload, and bytes passed to UCT
   std::uint64_t time_ns = 0;
   std::uint64_t waiting_ns = 0, unknown_ns = 0;  // of it
   std::map<std::int32_t, std::uint64_t> ns_of_process;
@@ -71,7 +71,7 @@ class Summing {
     return table;
   }
 
-  // In MPI_Init, MPI_Finalize and the like, of all calls that are chosen.
+  // Time of the selected calls in MPI_Init, MPI_Finalize and the like.
   std::uint64_t start_and_end_ns() const { return start_and_end_ns_; }
 
  private:
@@ -129,8 +129,7 @@ class Summing {
     });
   }
 
-  // `bytes`: of a call. Start and end of MPI are in rows of their own, or in none but where they
-  // were asked for by name.
+  // `bytes`: of a call. Start and end of MPI have separate rows, or none unless requested by name.
   void add_part(const CommsSubject& subject, std::uint64_t bytes, std::int32_t call_site,
                 const Sum& part) {
     if (!choice_.accepts(subject)) return;
@@ -228,8 +227,7 @@ class Summing {
     return key;
   }
 
-  // What has a natural order is in it; else the greatest first, together with all that has the same
-  // first value.
+  // In natural order if there is one; else largest first, grouped by the first value.
   std::vector<std::pair<const Key*, const Sum*>> sorted() const {
     std::map<std::int64_t, std::uint64_t> of_first;
     const auto first = [](const Key& key) { return key.empty() ? 0 : key.front(); };
@@ -358,7 +356,7 @@ class Summing {
     row.insert(row.end(), {sum.calls, sum.sent, sum.received, percent(sum.sent, whole)});
   }
 
-  // `whole`: of which the time is a part; 0 = of nothing.
+  // `whole`: the total for percentages; 0 = none.
   void add_call_cells(const Sum& sum, std::uint64_t whole, std::vector<Cell>& row) const {
     row.insert(row.end(), {sum.calls, sum.sent, sum.received, sum.time_ns,
                            whole == 0 ? Cell{} : Cell{percent(sum.time_ns, whole)}, sum.waiting_ns,

@@ -34,7 +34,7 @@ struct CommsOptions {
   std::size_t width = kAnyWidth;  // of text
 };
 
-// Throws Error for a value of the filter that the run does not have.
+// Throws Error for a filter value that does not occur in the run.
 Table comms_table(const RowSource& source, const CommsFilter& filter, const CommsOptions& options);
 void write_comms(std::ostream& out, const RowSource& source, const CommsFilter& filter,
                  const CommsOptions& options);

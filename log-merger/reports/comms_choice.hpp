@@ -1,4 +1,4 @@
-// What a filter of `uctrace comms` chooses. Private to comms.cpp.
+// Selection by the filter of `uctrace comms`. Private to comms.cpp.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace uctrace {
 
-// What stands for a call or a message.
+// The selectable facts about a call or a message.
 struct CommsSubject {
   std::int32_t communicator;
   TextId function;

@@ -8,7 +8,7 @@
 namespace uctrace {
 
 Table connection_table(const Run& run, const Connections& connections);
-// The endpoints of which a message waited longest.
+// The endpoints with the longest waits of messages.
 Table slow_connection_table(const Run& run, const Connections& connections);
 
 }  // namespace uctrace

@@ -43,8 +43,8 @@ class CountedProfile {
         self_(counted.sides.of(process)),
         number_(counted.numbers.of(self_)) {}
 
-  // The histogram is of all messages to a peer, as in Open MPI's: it stands once, in the first line
-  // about the peer.
+  // The histogram covers all messages to a peer, as in Open MPI's: it appears once, in the peer's
+  // first line.
   std::string text() {
     text_ = kProfStart;
     add_lines(CounterClass::external, 'E', [&](const auto& pair, const CounterCell& cell) {
@@ -128,7 +128,7 @@ void CountedProfile::add_communicators() {
     const auto found = process.communicators.find(number);
     const log::CountedCommunicator comm =
         found != process.communicators.end() ? found->second : log::CountedCommunicator{};
-    // A name of the program may hold anything; a line is a line.
+    // The program's names may contain anything, also line ends; a line must stay one line.
     std::string label = comm.label.empty() ? "(no-name)" : comm.label;
     for (char& c : label) c = c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
     text_ += fmt::format("D\t{}\tprocs: {}\n", label, fmt::join(members_of(comm), ","));
@@ -165,7 +165,7 @@ bool is_matrix(const fs::path& path) {
   return !line.empty() && line.find_first_not_of("0123456789 ") == std::string::npos;
 }
 
-// `is_ours`: what may lie there already.
+// `is_ours`: which existing files may be replaced.
 template <typename IsOurs>
 void write_file(const fs::path& path, const std::string& text, IsOurs is_ours) {
   std::error_code error;
@@ -207,8 +207,8 @@ CounterExport::CounterExport(const std::vector<CounterSnapshot>& job)
       matrix_(log::matrix_of(job, sides_)),
       numbers_(job, sides_, matrix_) {}
 
-// Before the files, so that whoever reads one of them knows its numbers. An older list says no more
-// than that all are ranks, where they are.
+// Before the files, so their readers know the numbers. If all numbers are ranks, an older list does
+// no harm.
 void CounterExport::write_numbers(const fs::path& beside) const {
   const fs::path path = beside.string() + ".numbers.tsv";
   std::error_code error;
@@ -239,7 +239,7 @@ void CounterExport::write_gathered(const fs::path& file) const {
 }
 
 void CounterExport::write_matrices(const fs::path& prefix, bool symmetric) const {
-  constexpr std::int32_t kMostRanks = 8192;  // two squares of 512 MiB lie in memory then
+  constexpr std::int32_t kMostRanks = 8192;  // then two squares of 512 MiB are in memory
   if (numbers_.size() > kMostRanks) {
     throw Error({.what = fmt::format("cannot write matrices of {} ranks", numbers_.size()),
                  .why = fmt::format("they are written whole, for {} ranks at most", kMostRanks),

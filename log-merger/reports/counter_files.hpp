@@ -1,4 +1,4 @@
-// Counters in files of other tools: the profiles of Open MPI's monitoring, which its scripts read,
+// Counters in the formats of other tools: the profiles of Open MPI's monitoring, for its scripts,
 // and matrices.
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace uctrace {
 
-// Files of what the processes of a job counted, which must outlive it. They hold numbers where the
-// tables have names (log::SideNumbers). Where not all numbers are ranks, NAME.numbers.tsv beside
-// them tells whose they are: a line each, the number and the name.
+// Writes files of the counters of a job's processes, which must outlive it. The files have numbers
+// instead of names (log::SideNumbers). If not all numbers are ranks, NAME.numbers.tsv beside them
+// lists number and name, a line each.
 //
-// A file of the same kind that lies there is replaced, any other one is an Error.
+// An existing file of the same kind is replaced, any other one is an Error.
 class CounterExport {
  public:
   explicit CounterExport(const std::vector<log::CounterSnapshot>& job);
@@ -22,9 +22,9 @@ class CounterExport {
   std::size_t write_profs(const std::filesystem::path& prefix) const;
   // All of them, one after the other, in one file.
   void write_gathered(const std::filesystem::path& file) const;
-  // PREFIX_msg_CLASS.mat, PREFIX_size_CLASS.mat and PREFIX_avg_CLASS.mat for each class that was
-  // met, and for all of them: what Open MPI's profile2mat.pl makes, which are symmetric; else
-  // PREFIX_directed_..., with the sender's row and the receiver's column.
+  // PREFIX_msg_CLASS.mat, PREFIX_size_CLASS.mat and PREFIX_avg_CLASS.mat for each class that
+  // occurs, and for the total: symmetric, as from Open MPI's profile2mat.pl; or
+  // PREFIX_directed_..., with the sender as row and the receiver as column.
   void write_matrices(const std::filesystem::path& prefix, bool symmetric) const;
 
  private:

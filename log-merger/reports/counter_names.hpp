@@ -1,4 +1,4 @@
-// What the numbers in the rows of a process stand for, in the words of all that prints counters.
+// Names for the numbers in a process's rows, shared by all outputs of counters.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ namespace uctrace {
 
 using CounterNames = std::map<std::uint32_t, std::string>;
 
-// "#N" where the file has no name for N.
+// "#N" if the file has no name for N.
 std::string counted_name(const CounterNames& names, std::uint64_t number);
 
-// Its rank as a number where that tells it, else the words that do; null for nobody.
+// Its rank as a number if that identifies it, else its label; null for nobody.
 Cell side_cell(const log::CountedSides& sides, const log::CountedSide& side);
-// Its rank, beside columns that tell its process; null without one.
+// Its rank, for tables that also identify the process; null without one.
 Cell rank_cell(const log::CountedSide& side);
 
 // Of a row of kind `interface`.
 struct CountedOperation {
-  std::string transport, device;  // no device where the interface has no name
+  std::string transport, device;  // no device if the interface has no name
   std::string_view operation;
 };
 CountedOperation counted_operation(const log::CounterSnapshot& process, std::uint64_t subject);
@@ -46,7 +46,7 @@ constexpr bool is_collective_kind(log::CounterKind kind) {
 }
 std::string_view collective_name(log::CounterKind kind);
 
-// Whether a kind has sizes in its rows: then its class is that of the same name.
+// Whether rows of a kind have sizes: the class has the same name.
 constexpr bool has_sizes(log::CounterKind kind) {
   return kind >= log::CounterKind::external && kind <= log::CounterKind::one_sided_received;
 }

@@ -41,7 +41,7 @@ Table pairs(const Job& job) {
   return table;
 }
 
-// From what size on; the bin's upper end is below twice that.
+// The lower end of a bin; the upper end is below twice that.
 std::uint64_t least_of(std::size_t bin) { return bin == 0 ? 0 : std::uint64_t{1} << (bin - 1); }
 
 Table sizes(const Job& job) {

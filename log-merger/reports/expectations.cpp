@@ -40,7 +40,7 @@ std::vector<std::string> split(const std::string& text, char at) {
   throw Error({.what = "--expect " + what, .why = why, .to_do = kExample});
 }
 
-// Whether the two are on one host; nullopt: one of them left no log.
+// Whether both are on one host; nullopt: one left no log.
 std::optional<bool> same_host(const Run& run, const Message& message) {
   if (message.src_process < 0 || message.dst_process < 0) return std::nullopt;
   const auto host = [&](std::int32_t process) {

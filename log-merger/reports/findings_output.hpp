@@ -14,28 +14,28 @@
 
 namespace uctrace {
 
-// In front of something else a few will do.
+// Before other output, a few are enough.
 inline constexpr std::size_t kShownFindings = 5;
 
 struct FindingsOptions {
-  std::string folder;  // that their commands name; empty: they need none
+  std::string folder;  // for their commands; empty: not needed
   Colour colour = Colour::off;
   std::size_t limit = SIZE_MAX;
 };
 
-// With a heading; nothing at all where there is none.
+// With a heading; writes nothing if there are none.
 void write_findings(std::ostream& out, const std::vector<findings::Finding>& found,
                     const FindingsOptions& options);
 
-// Rows {rule, finding, advice, command, share, doubts_records, evidence}. For a program commands
-// name no folder: the same run gives the same bytes wherever it lies.
+// Rows {rule, finding, advice, command, share, doubts_records, evidence}. Commands for programs
+// name no folder: so the same run gives the same bytes everywhere.
 nlohmann::ordered_json findings_json(const std::vector<findings::Finding>& found,
                                      const std::string& folder = "");
 
-// The same without the evidence, whose numbers the sentences have, too.
+// The same without the evidence: the sentences contain its numbers.
 Table findings_table(const std::vector<findings::Finding>& found);
 
-// `report --findings`. Throws Error where the filter chooses a part: they are about the whole run.
+// `report --findings`. Throws Error if the filter selects a part: findings are about the whole run.
 void write_findings_report(std::ostream& out, const RowSource& source, const Filter& filter,
                            const ReportOptions& options);
 

@@ -13,7 +13,7 @@
 namespace uctrace {
 namespace {
 
-// The speed of a few bytes says how long a call took, nothing of the way.
+// The speed of a few bytes reflects the cost of a call, not the path.
 constexpr std::uint64_t kLeastBytesForSpeed = 4096;
 
 Side other(Side side) { return side == Side::src ? Side::dst : Side::src; }
@@ -87,7 +87,7 @@ class FullReceipt : ReceiptPart {
     return pieces;
   }
 
-  // The operation that moved the data, where all of it went alike; else its first one.
+  // The operation that moved the data, if all went the same way; else the first one.
   std::string_view data_operation() const {
     for (const Hop& hop : hops_) {
       if (hop.role == Role::data) return word(hop.op);
@@ -159,7 +159,7 @@ class FullReceipt : ReceiptPart {
                        from_ucx ? "" : ", derived from the path");
   }
 
-  // What the protocol did, by its name and the operations on the path.
+  // How the protocol works, from its name and the operations on the path.
   std::string scheme() const {
     const std::string src = party(Side::src), dst = party(Side::dst);
     const std::string_view op = data_operation();
@@ -201,7 +201,7 @@ class FullReceipt : ReceiptPart {
     return text + ".";
   }
 
-  // Of each way that data took: how much, by which operations, who copied, how fast.
+  // For each path of data: amount, operations, copying side, speed.
   std::string carried() const {
     std::string text;
     for (const Hop& hop : hops_) {
@@ -241,7 +241,7 @@ class FullReceipt : ReceiptPart {
     return fmt::format("From {} to {}.", full_memory_text(run_, src), full_memory_text(run_, dst));
   }
 
-  // Told of data that a GPU has, or had on its way.
+  // For data in GPU memory, at an end or on the way.
   std::string way() const {
     const bool by_gpu = std::any_of(hops_.begin(), hops_.end(), [](const Hop& hop) {
       return is_device_memory(hop.from()) || is_device_memory(hop.to());
@@ -249,7 +249,7 @@ class FullReceipt : ReceiptPart {
     return by_gpu ? legs_text(run_, message_, hops_) + "." : "";
   }
 
-  // What UCX copied within a side, since the transport does not reach the memory.
+  // UCX's copies within a side, if the transport cannot reach the memory.
   std::string copies() const {
     std::string text;
     for (const Hop& hop : hops_) {
@@ -281,7 +281,7 @@ class FullReceipt : ReceiptPart {
     return text;
   }
 
-  // Which instants are those of something around them.
+  // Which times are those of an enclosing event.
   std::string shared_times() const {
     constexpr auto kCall = TimeFrom::mpi_call;
     std::string text;

@@ -10,7 +10,7 @@ namespace uctrace {
 
 Table gpu_nic_table(const Run& run, const std::vector<GpuNic>& rows);
 
-// What a person sees of it: a GPU by its bus.
+// The columns for a person: a GPU by its bus.
 Table gpu_nic_text(const Run& run, const std::vector<GpuNic>& rows);
 
 }  // namespace uctrace

@@ -22,7 +22,7 @@ using summaries::member;
 constexpr const char* kLists[] = {"ranks",      "cycle",      "cycles",
                                   "blocked_on", "mismatched", "nearest_unmatched"};
 
-// A run that was stored by a build without this verb has none of it, and its logs may be gone.
+// A run stored by a build without this verb lacks it, and its logs may be gone.
 ordered_json hang_of(const Run& run) {
   ordered_json hang = member(summaries::parsed_info(run), "hang");
   if (hang.is_object()) return hang;
@@ -55,10 +55,10 @@ std::string joined_texts(const ordered_json& waits, bool any) {
   return text;
 }
 
-// Runs that were stored by earlier builds do not say it.
+// Runs stored by earlier builds lack it.
 bool is_silent(const ordered_json& row) { return row.value("silent", false); }
 
-// Why a thread waits for nothing that is named.
+// Why a thread has no named waits.
 std::string without_waits(const ordered_json& row) {
   for (const char* key : {"unknown", "on_its_way"}) {
     if (row.at(key).is_string()) return row.at(key).get<std::string>();
@@ -196,7 +196,7 @@ class TextWriter {
     if (shown < list.size()) out_ << fmt::format("({} more rows)\n", list.size() - shown);
   }
 
-  // Logs of earlier builds have no callers of calls that are open.
+  // Logs of earlier builds lack the callers of open calls.
   void say_how_to_get_lines() {
     const ordered_json& ranks = hang_.at("ranks");
     const bool lacks = std::any_of(ranks.begin(), ranks.end(), [](const ordered_json& row) {

@@ -1,4 +1,5 @@
-// What `uctrace hang` prints: where each rank of an unfinished job sits, and who waits for whom.
+// The output of `uctrace hang`: where each rank of an unfinished job sits, and which ranks wait for
+// which.
 #pragma once
 
 #include <optional>
@@ -18,7 +19,7 @@ struct HangOptions {
   std::size_t width = kAnyWidth;  // of text
 };
 
-// CSV is the list of ranks alone; NDJSON has a row a line, with its list as `table`.
+// CSV has only the list of ranks; NDJSON has one row per line, with its list as `table`.
 void write_hang(std::ostream& out, const Run& run, const HangOptions& options);
 
 }  // namespace uctrace

@@ -1,5 +1,5 @@
-// The lists of `info` for programs: rows out of the JSON document, so that names and values are the
-// same in every format.
+// The lists of `info` for programs: rows from the JSON document, so names and values are the same
+// in every format.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 struct ListEntry {
   InfoList list;
   const char* key;   // of the document, and of the option
-  const char* name;  // key of what names a row where the document has an object or plain values
+  const char* name;  // key for the row's name if the document has an object or plain values
 };
 
 constexpr std::array<ListEntry, 7> kLists = {{{InfoList::processes, "processes", "process"},
@@ -29,7 +29,8 @@ constexpr std::array<ListEntry, 7> kLists = {{{InfoList::processes, "processes",
                                               {InfoList::notes, "notes", "note"},
                                               {InfoList::settings, "settings", "setting"}}};
 
-// An array of objects, whatever the document has: {"uct": {...}} becomes {"layer": "uct", ...}.
+// Converts the document's form to an array of objects: {"uct": {...}} becomes {"layer": "uct",
+// ...}.
 ordered_json rows_of(const ordered_json& info, const ListEntry& entry) {
   ordered_json rows = ordered_json::array();
   if (!info.contains(entry.key)) return rows;

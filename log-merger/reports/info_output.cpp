@@ -24,7 +24,7 @@ using summaries::member;
 using summaries::parsed_info;
 using summaries::text_of;
 
-// Members of an object on one line: "exact 12, inferred 0". What lists hold is told by notes.
+// Members of an object on one line: "exact 12, inferred 0". Lists are covered by notes.
 std::string members_line(const ordered_json& object) {
   std::vector<std::string> parts;
   for (const auto& [key, value] : object.items()) {
@@ -36,7 +36,7 @@ std::string members_line(const ordered_json& object) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// Of --never-drop: what it cost the program.
+// The cost of --never-drop for the program.
 std::string waits_text(const ordered_json& waits) {
   if (!waits.is_object()) return "";
   return fmt::format("{} waits of threads for memory to record into, {} all together",
@@ -44,7 +44,7 @@ std::string waits_text(const ordered_json& waits) {
                      format_duration(waits.at("waited_ns").get<std::int64_t>()));
 }
 
-// Of each host whose devices' distances are not known; of the others how many there are.
+// One text per host with unknown device distances; the number of other hosts.
 std::vector<std::string> topology_texts(const ordered_json& info) {
   std::vector<std::string> texts;
   std::size_t taken = 0;
@@ -65,8 +65,7 @@ std::vector<std::string> topology_texts(const ordered_json& info) {
   return texts;
 }
 
-// Of each host whose network cards' counters are not known at both ends; of the others how many
-// there are.
+// One text per host without network counters at both ends; the number of other hosts.
 std::vector<std::string> network_texts(const ordered_json& info) {
   std::vector<std::string> texts;
   std::size_t read = 0;
@@ -147,7 +146,7 @@ Table process_table(const Run& run) {
   return table;
 }
 
-// Green, yellow, red: the verdict is what the eye looks for in this list.
+// Green, yellow, red: readers look for the verdict in this list.
 std::string verdict(Verdict result, Colour colour) {
   const std::string name = fmt::format("{:<10}", name_of(result));
   if (colour == Colour::off) return name;
@@ -175,13 +174,13 @@ std::vector<std::string> layer_lines(const ordered_json& layers) {
   return lines;
 }
 
-// What stands between its sides. One that holds but for rounding has sides that differ.
+// The relation sign. If it holds only up to rounding, the sides differ.
 const char* relation(const Identity& identity) {
   if (identity.left == identity.right) return "=";
   return identity.result == Verdict::holds ? "~" : "!=";
 }
 
-// A cut list begins with what does not hold: that must not be what is cut off.
+// A truncated list must keep violated identities: these come first.
 std::vector<std::string> identity_lines(const Run& run, std::vector<Identity> identities,
                                         const InfoOptions& options) {
   if (options.limit) {
@@ -201,9 +200,9 @@ std::vector<std::string> identity_lines(const Run& run, std::vector<Identity> id
   return lines;
 }
 
-// Of a run whose ranks did not close their logs most identities can claim nothing: one line says so
-// where they are printed with all else. What is violated is told all the same. Where records were
-// dropped as well, that may be why, and all are told.
+// If ranks did not close their logs, most identities cannot be claimed: in the complete output one
+// line says so. Violated ones are still listed. If records were dropped as well, that may be the
+// cause, and all are listed.
 std::vector<std::string> short_identity_lines(const Run& run, const InfoOptions& options) {
   std::map<std::string, std::size_t> unclosed;
   bool dropped = false;
@@ -279,7 +278,7 @@ void write_info_text(std::ostream& out, const RowSource& source, const InfoOptio
     if (!found.empty()) out << '\n';
     write_facts(out, run, info, options.colour);
   }
-  // Chosen by name a list is shown though it is empty.
+  // A list chosen by name is shown even if empty.
   const auto section = [&](InfoList list, bool is_there, const auto& write) {
     if (options.list != list && (!all || !is_there)) return;
     if (all) out << '\n';

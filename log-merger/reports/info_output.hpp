@@ -1,5 +1,5 @@
-// What `uctrace info` says of a run: facts, processes, layers, accounting identities, links and
-// what is missing.
+// The output of `uctrace info` for a run: facts, processes, layers, accounting identities, links
+// and missing data.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ void write_recording_note(std::ostream& out, const Run& run);
 // One JSON object: schema, identities, and the members of Run::info_json.
 nlohmann::ordered_json info_json(const Run& run);
 
-// What `info` lists.
+// The lists of `info`.
 enum class InfoList : std::uint8_t {
   processes,
   layers,
@@ -44,7 +44,7 @@ struct InfoOptions {
   std::string folder = {};  // as of a report
 };
 
-// With findings, where all lists are printed. Throws Error for CSV of all lists: a CSV file holds
+// Includes findings if all lists are printed. Throws Error for CSV of all lists: a CSV file holds
 // one.
 void write_info(std::ostream& out, const RowSource& source, const InfoOptions& options);
 

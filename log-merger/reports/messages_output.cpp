@@ -38,7 +38,7 @@ ordered_json communicator_json(const Run& run, std::int32_t communicator) {
   return run.texts[run.communicators[static_cast<std::size_t>(communicator)].name];
 }
 
-// Null where nothing moves.
+// Null if nothing moves.
 ordered_json end_json(const Run& run, const Hop& hop, MemoryPlace place) {
   const bool moves = hop.role != Role::control || place.kind != MemoryKind::unknown;
   return moves ? memory_json(run, place) : ordered_json(nullptr);
@@ -109,7 +109,7 @@ void write_csv_header(std::ostream& out) {
   out << '\n';
 }
 
-// The rows of a table that are about a message: a range, as the table is by message.
+// The rows of a table about a message: a range, because the table is sorted by message.
 template <typename Row>
 class RowsOfMessages {
  public:
@@ -145,8 +145,8 @@ class RowsOfMessages {
   RowWindow<Row> messages_, rows_;
 };
 
-// The messages that are asked for, with their paths, in the order in which they are told. Selecting
-// reads no more than the filter looks at.
+// The requested messages with their paths, in output order. Selecting reads only what the filter
+// needs.
 class Selection {
  public:
   Selection(const RowSource& source, const Filter& filter,
@@ -157,8 +157,8 @@ class Selection {
         messages_(source, Wanted<Message>::all()),
         paths_(source, Wanted<Hop>::all()) {}
 
-  // Calls visit(told) for the first `limit` of them, and returns how many there are. Where that is
-  // not wanted, those behind the limit are not looked for.
+  // Calls visit(told) for the first `limit` of them, and returns how many there are. If the number
+  // is not wanted, it stops at the limit.
   template <typename Visit>
   std::size_t tell(std::size_t limit, bool count_all, Visit visit) {
     std::size_t selected = 0;
@@ -204,7 +204,7 @@ class Selection {
   Paths paths_;
 };
 
-// What messages are sorted by; a duration that is not known is the shortest.
+// The sort key of messages; an unknown duration counts as the shortest.
 std::int64_t key_of(const Message& message, MessageOrder order) {
   switch (order) {
     case MessageOrder::time:
@@ -270,7 +270,7 @@ ordered_json message_json(const Run& run, const MessageWithPath& told) {
 SortedMessages sorted_messages(const RowSource& source, const Filter& filter, MessageOrder order,
                                std::optional<std::size_t> limit) {
   using M = Message;
-  std::vector<std::pair<std::int64_t, MessageId>> keyed;  // the greatest key first, then by number
+  std::vector<std::pair<std::int64_t, MessageId>> keyed;  // largest key first, then by number
   const Wanted<M> wanted =
       filter.of_messages() | Wanted<M>{&M::t_start_ns, &M::t_end_ns, &M::bytes, &M::wait_ns};
   for_each_message(source, wanted, filter.of_paths(),

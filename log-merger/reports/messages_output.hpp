@@ -1,4 +1,4 @@
-// What `uctrace messages` prints: each selected message with the path its data took.
+// The output of `uctrace messages`: each selected message with the path of its data.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@
 
 namespace uctrace {
 
-// A message is known by its row of `messages`: the same id in every format and selection.
+// A message's id is its row in `messages`: the same in every format and selection.
 using MessageId = std::size_t;
 
-// A message with what is told of it.
+// A message with everything printed about it.
 struct MessageWithPath {
   MessageId id;
   const Message& message;
   std::span<const Hop> path;
-  // Where all is told: calls that made memory known for it, and endpoints it was the first to use.
+  // For full detail: its registration calls, and the endpoints that it used first.
   std::span<const MemoryCallRow> memory_calls = {};
   std::span<const ConnectionRow> connections = {};
 };
@@ -33,7 +33,7 @@ struct MessageWithPath {
 // For a person: a line that says who sent what, then a line for each hop.
 std::string receipt(const Run& run, const Labels& labels, const MessageWithPath& told);
 
-// The same with all that is known, in sentences.
+// The same with all known facts, in sentences.
 std::string full_receipt(const Run& run, const Labels& labels, const MessageWithPath& told);
 
 enum class Detail : std::uint8_t { brief, full };
@@ -41,29 +41,29 @@ enum class Detail : std::uint8_t { brief, full };
 // For a program: all keys of the contract in its order, null where unknown.
 nlohmann::ordered_json message_json(const Run& run, const MessageWithPath& told);
 
-// `time`: as they stand in the run. The others: the greatest first.
+// `time`: as in the run. The others: largest first.
 enum class MessageOrder : std::uint8_t { time, wait, duration, bytes };
 
-// Of the messages that a filter selects the first ones in some order, and how many it selects.
+// The first of the selected messages in some order, and the number selected.
 struct SortedMessages {
   std::vector<MessageId> first;
   std::size_t selected;
 };
 
-// The first `limit` of them. Takes 16 bytes of memory for each that the filter selects.
+// The first `limit` of them. Takes 16 bytes of memory per selected message.
 SortedMessages sorted_messages(const RowSource& source, const Filter& filter, MessageOrder order,
                                std::optional<std::size_t> limit);
 
 struct MessagesOptions {
   Format format = Format::table;
   std::optional<std::size_t> limit = {};
-  Detail detail = Detail::brief;  // for people: the other formats say all in any case
+  Detail detail = Detail::brief;  // for people: other formats always have everything
   std::optional<std::vector<MessageId>> ids = {};  // only these, in this order
-  std::optional<std::size_t> selected = {};        // how many there are, where `ids` are the first
+  std::optional<std::size_t> selected = {};        // the total, if `ids` are only the first
 };
 
-// Prints the messages that the filter selects, one at a time: neither memory nor, where nobody is
-// told how many there are, time grows with those that are not shown.
+// Prints the selected messages one at a time: messages that are not shown cost no memory and, if
+// their number is not printed, no time.
 void write_messages(std::ostream& out, const RowSource& source, const Filter& filter,
                     const MessagesOptions& options);
 

@@ -103,7 +103,7 @@ class Tables {
           };
           const bool both = line.t_ready_ns >= 0 && line.t_arrived_ns >= 0;
           const std::int64_t after_ns = line.t_arrived_ns - line.t_ready_ns;
-          // Clocks of two hosts may place the one before the other.
+          // Clock errors may reverse the order.
           const Cell after = !both          ? Cell()
                              : after_ns < 0 ? Cell(static_cast<double>(after_ns))
                                             : known(after_ns);
@@ -157,7 +157,7 @@ class Tables {
     return line.by_parrived ? "MPI_Parrived" : "completion";
   }
 
-  // nullptr: a damaged store says of which request it is, but that it is none.
+  // nullptr: in a damaged store the request may not exist.
   const PartitionRequest* request_of(const PartitionOperation& use) const {
     return use.request < 0 ? nullptr
                            : &run_.partition_requests[static_cast<std::size_t>(use.request)];

@@ -14,7 +14,7 @@ Cell counted_cell(const NetworkCard& card, std::uint64_t count) {
   return is_counted(card.counted) ? Cell{count} : Cell{};
 }
 
-// Counted and not recorded; not known where the port counted less.
+// Counted but not recorded; not known if the port counted less.
 Cell rest_cell(const NetworkCard& card, std::uint64_t counted, std::uint64_t recorded) {
   return is_counted(card.counted) && counted >= recorded ? Cell{counted - recorded} : Cell{};
 }
@@ -43,7 +43,7 @@ class Shares {
     return share.bytes == 0 ? Cell{} : Cell{100.0 * part(card, share)};
   }
 
-  // How much more or less than with all cards alike: 0 = even, -100 = nothing.
+  // How much more or less than with an even distribution: 0 = even, -100 = nothing.
   Cell from_even(const NetworkCard& card) const {
     const Share share = of(card);
     if (share.bytes == 0) return {};

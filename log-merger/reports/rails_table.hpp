@@ -1,5 +1,5 @@
-// What each network card carried, as a table of `uctrace report`: what its port counted, what of it
-// was recorded, and how evenly the cards of a host were used.
+// The traffic of network cards as a table of `uctrace report`: the port's counts, the recorded
+// part, and how evenly a host's cards were used.
 #pragma once
 
 #include <string>
@@ -14,16 +14,16 @@ namespace uctrace {
 // As the run keeps them.
 std::vector<NetworkCard> network_cards_of(const Run& run);
 
-// Whether anything recorded left a host, or may have.
+// Whether recorded traffic left a host, or may have.
 bool leaves_hosts(const std::vector<NetworkCard>& cards);
 
 Table rails_table(const std::vector<NetworkCard>& cards);
 
-// What a person sees of it: cards that UCX opened, or that carried something.
+// For a person: cards that UCX opened, or that carried something.
 Table rails_text(const std::vector<NetworkCard>& cards);
 
-// What the numbers do not say by themselves, a line each: cards of which the counts are not known
-// or bounds, and what was recorded beyond what a port counted.
+// Remarks, a line each: cards whose counts are unknown or only bounds, and recorded traffic beyond
+// a port's counts.
 std::vector<std::string> rail_remarks(const std::vector<NetworkCard>& cards);
 
 }  // namespace uctrace

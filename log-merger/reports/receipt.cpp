@@ -30,7 +30,7 @@ std::string party_text(const Labels& labels, Party party) {
   return party.rank >= 0 ? "rank " + label : label;
 }
 
-// Its own two sides say most; what any other process sent may look the same.
+// Its own two sides tell most; messages of other processes may look the same.
 std::string incomplete_text(const Run& run, const Labels& labels, const Message& message) {
   const auto is_incomplete = [](const Process& process) { return !process.complete; };
   for (const Party side : {source_of(message), destination_of(message)}) {
@@ -73,14 +73,14 @@ std::string asked_text(const Run& run, const Message& message) {
 
 std::string duration_text(const Run& run, const Message& message) {
   if (message.t_start_ns < 0 || message.t_end_ns < 0) return "";
-  // Clocks of two hosts may disagree by more than a short message takes.
+  // The clock error of two hosts may exceed the time of a short message.
   if (message.t_end_ns < message.t_start_ns) return ", duration below the clock error";
   const auto ns = static_cast<std::uint64_t>(message.t_end_ns - message.t_start_ns);
   return fmt::format(", {}{}{}", is_bounded(message) ? "~" : "", format_duration(ns),
                      error_text(run, message));
 }
 
-// Where it took a tenth of the time at least; the full receipt has it in any case.
+// Only if it took at least a tenth of the time; the full receipt always has it.
 std::string registration_line(const Message& message) {
   const std::int64_t took_ns = message.t_end_ns - message.t_start_ns;
   const bool is_large = message.registration_ns > 0 && message.t_start_ns >= 0 && took_ns >= 0 &&
@@ -96,7 +96,7 @@ std::string wait_line(const Message& message) {
                      format_duration(static_cast<std::uint64_t>(message.wait_ns)));
 }
 
-// What is not as it should be, or not certain; empty for an ordinary message.
+// Problems and uncertainties; empty for an ordinary message.
 std::string doubts_text(const Run& run, const Labels& labels, const Message& message) {
   std::string text;
   const auto add = [&](const std::string& doubt) {
@@ -120,7 +120,7 @@ std::string doubts_text(const Run& run, const Labels& labels, const Message& mes
   return text.empty() ? text : text + '\n';
 }
 
-// ", GPU 0000:10:00.0 to host memory"; empty where no device is concerned.
+// ", GPU 0000:10:00.0 to host memory"; empty if no device is involved.
 std::string way_of_memory(const Run& run, MemoryPlace from, MemoryPlace to) {
   if (!is_device_memory(from) && !is_device_memory(to)) return "";
   return fmt::format(", {} to {}", memory_text(run, from), memory_text(run, to));
@@ -133,7 +133,8 @@ std::string hop_text(const Run& run, const Message& message, const Hop& hop) {
                   way_text(run, hop));
   if (hop.role == Role::control) {
     text += fmt::format(", control, {}", format_bytes(hop.wire_bytes));
-  } else if (hop.role == Role::staging) {  // a copy of the payload, which counts where it is sent
+  } else if (hop.role == Role::staging) {  // a copy of the payload, which is counted when it is
+                                           // sent
     text += fmt::format(", staging, {}", bytes_text(hop.wire_bytes));
     text += way_of_memory(run, hop.from(), hop.to());
   } else {
@@ -181,7 +182,7 @@ std::string receipt(const Run& run, const Labels& labels, const MessageWithPath&
   const Message& message = told.message;
   std::string text = fmt::format("#{} {} -> {}, ", told.id, party_text(labels, source_of(message)),
                                  labels(destination_of(message)));
-  // Most messages have a tag, and say so by it.
+  // Most messages have a tag, which shows this.
   if (message.kind != MessageKind::tag) text += fmt::format("{}, ", name_of(message.kind));
   text += bytes_text(message.bytes);
   if (message.has_tag) text += fmt::format(", tag {}", message.tag);

@@ -1,4 +1,4 @@
-// What of a receipt is about connections that the message was the first to use.
+// The part of a receipt about connections that the message used first.
 #include <fmt/format.h>
 
 #include "log-merger/reports/receipt_part.hpp"

@@ -1,5 +1,5 @@
-// What the parts of a full receipt (full_receipt.cpp) know of the message and how they call things.
-// Private to these.
+// Shared by the parts of a full receipt (full_receipt.cpp): the message's facts and names. Private
+// to these.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,16 @@ class ReceiptPart {
 
  protected:
   const std::string& word(TextId id) const { return run_.texts[id]; }
-  // "rank 1", as the list of messages names it.
+  // "rank 1", as in the list of messages.
   std::string party(Side side) const {
     return party_text(labels_, side == Side::src ? source_of(message_) : destination_of(message_));
   }
   bool one_sided() const { return is_one_sided(message_.kind); }
-  // Also between two containers of one host, whose clocks may differ.
+  // Also for two containers of one host, whose clocks may differ.
   bool wall_clocks_join() const {
     return message_.src_process >= 0 && message_.dst_process >= 0 && message_.t_error_ns < 0;
   }
-  // The last operation of the hop was short: when it was posted is known, not when it was over.
+  // The last operation of the hop was short: its post time is known, but not its end.
   static const char* least(const Hop& hop) {
     return hop.t_last_from == TimeFrom::clock ? "" : "at least ";
   }
@@ -44,12 +44,12 @@ class ReceiptPart {
 
 // What the message waited for, in sentences; empty if that is not known.
 std::string waiting_text(const ReceiptPart& part);
-// Which calls made memory known for it, and how long they took; empty if none did.
+// Its registration calls and their time; empty if there are none.
 std::string registration_text(const ReceiptPart& part, std::span<const MemoryCallRow> calls);
-// Which connections it was the first to use, and how long it waited for them; empty if for none.
+// The connections that it used first, and its wait for them; empty if there are none.
 std::string connections_text(const ReceiptPart& part, std::span<const ConnectionRow> connections);
-// When what happened to it, a line each, in their order, behind a first one: since when. Empty if
-// no time is known.
+// Its events in order of time, a line each, after a first line with the origin of the times. Empty
+// if no time is known.
 std::string timeline_text(const ReceiptPart& part);
 
 }  // namespace uctrace

@@ -1,4 +1,4 @@
-// What of a receipt is about memory that had to be made known for the message.
+// The part of a receipt about memory registration for the message.
 #include <fmt/format.h>
 
 #include "log-merger/reports/receipt_part.hpp"

@@ -1,4 +1,4 @@
-// What of a full receipt is about time: what the message waited for, and when what happened to it.
+// The part of a full receipt about time: the message's waits and events.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,10 +72,10 @@ class Times : ReceiptPart {
   }
 
  private:
-  // An active message has a handler in place of a receive, which is called when it is there.
+  // An active message has a handler instead of a receive, called when it arrives.
   bool has_posted_receive() const { return !one_sided() && message_.kind != MessageKind::am; }
 
-  // `ready` becomes the instant from which on nothing but the transfer itself is missing.
+  // `ready` becomes the instant from which only the transfer itself is missing.
   std::string waiting_for_receiver(std::int64_t& ready) const {
     const std::int64_t start = message_.t_start_ns, receiver = message_.t_posted_recv_ns;
     if (one_sided() || start < 0 || receiver < 0) return "";
@@ -107,7 +107,7 @@ class Times : ReceiptPart {
     return {first, last};
   }
 
-  // Which of two instants came first, of the two sides, is not known if no more lies between them.
+  // The order of two instants on different sides is not known if they are closer than this.
   bool within_error(std::int64_t a_ns, std::int64_t b_ns) const {
     return wall_clocks_join() || (is_between_hosts(run_, message_) &&
                                   distance(std::min(a_ns, b_ns), std::max(a_ns, b_ns)) <=

@@ -8,7 +8,7 @@
 namespace uctrace {
 namespace {
 
-// Of calls that do not say which memory they are about nothing is known.
+// Nothing is known about calls that do not name their memory.
 Cell memory_cell(MemoryKind memory) {
   return memory == MemoryKind::unknown ? Cell{} : Cell{std::string(name_of(memory))};
 }

@@ -25,7 +25,7 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kShownConnections = 10;
 
-// Of a call it is known what was called where and when: criteria of messages choose none.
+// Calls have only a function, place and time: message criteria select none.
 bool hides_call_sites(const RowSource& source, const Filter& filter) {
   const bool has_calls = source.count<MpiCallRow>() != 0 || !source.run().call_sums.empty();
   return has_calls && !filter.can_choose_calls();
@@ -51,33 +51,33 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
   if (wanted(ReportBy::call_sites) && !hides_call_sites(source, filter)) {
     const auto rows = totals_by_call_site(source, filter);
     const bool for_person = options.format == Format::table;
-    // Nobody misses it where there is no MPI, and no stacks were asked for.
+    // Left out without MPI, if no stacks were requested.
     if (!for_person || options.by == ReportBy::call_sites || !run.stacks.empty()) {
       all.push_back(for_person ? call_site_text(run, rows) : call_site_table(run, rows));
     }
   }
-  // Nor this one where there is no GPU.
+  // Left out without a GPU.
   const bool for_person = options.format == Format::table;
   if (wanted(ReportBy::gpu_nic) &&
       (!for_person || options.by == ReportBy::gpu_nic || !run.gpus.empty())) {
     const auto rows = gpu_nic_totals(source, filter);
     all.push_back(for_person ? gpu_nic_text(run, rows) : gpu_nic_table(run, rows));
   }
-  // Of a part of the run all messages have to be read for it: only if it is asked for.
+  // For a part of the run it must read all messages: so only on request.
   if (options.by == ReportBy::protocol || (wanted(ReportBy::protocol) && filter.takes_all())) {
     const std::vector<LatencySum> sums = latency_sums(source, filter);
     // A CSV file holds one: the first is the sums of the second.
     if (options.format != Format::csv) all.push_back(protocol_table(run, sums));
     all.push_back(protocol_size_table(run, sums));
   }
-  // Nor this one where no other host was reached. It is of the whole run.
+  // Left out if no other host was reached. Covers the whole run.
   if (wanted(ReportBy::rails) && filter.takes_all()) {
     const std::vector<NetworkCard> cards = network_cards_of(run);
     if (!for_person || options.by == ReportBy::rails || leaves_hosts(cards)) {
       all.push_back(for_person ? rails_text(cards) : rails_table(cards));
     }
   }
-  // Nor this one where no network card or GPU is told of memory.
+  // Left out if no network card or GPU needs registration.
   if (wanted(ReportBy::registration) &&
       (options.by == ReportBy::registration || (!for_person && filter.takes_all()))) {
     all.push_back(registration_table(run, registration_sums(source, filter)));
@@ -90,7 +90,7 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
     if (options.format != Format::csv) all.push_back(slow_connection_table(run, connections));
   }
   for (Table& table : all) {
-    // The matrix has cut its operations itself: its totals are those of all.
+    // The matrix limits its operations itself: its totals cover all.
     const bool matrix = options.format == Format::table && table.key == "contenders";
     if (options.limit && !matrix) table.keep_first(*options.limit);
   }
@@ -117,17 +117,17 @@ void write_missing_stacks(std::ostream& out, const Run& run) {
   }
 }
 
-// What is told of the whole run only.
+// For tables about the whole run only.
 void require_whole_run(const Filter& filter, const char* what, const char* why, const char* to_do) {
   if (!filter.takes_all()) throw Error({.what = what, .why = why, .to_do = to_do});
 }
 
-// Whether a table of it would count transfers that serve no message, if they were asked for.
+// Whether its table would count transfers without a message, if requested.
 bool counts_transfers(ReportBy by) {
   return by != ReportBy::rails && by != ReportBy::registration && by != ReportBy::connections;
 }
 
-// Of a report that speaks of the whole run, as findings do.
+// For a report about the whole run, like findings.
 bool has_findings(const Filter& filter, const ReportOptions& options) {
   return options.by == ReportBy::all && filter.takes_all();
 }

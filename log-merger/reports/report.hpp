@@ -29,21 +29,21 @@
 
 namespace uctrace {
 
-// Transfers that serve no message: connection set-up, internal flushes and the like.
+// Transfers that serve no message: wire-up, internal flushes and the like.
 enum class WithoutMessage : std::uint8_t { left_out, counted };
 
 struct Contender {
   TextId transport = kNoText, op = kNoText;
   std::uint64_t transfers = 0;
   std::uint64_t bytes = 0;       // payload
-  std::uint64_t wire_bytes = 0;  // payload and headers handed to UCT
+  std::uint64_t wire_bytes = 0;  // payload and headers passed to UCT
 };
 
 struct FunctionTotal {
   TextId function = kNoText;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  // Of the calls; nullopt where the filter cannot choose calls.
+  // For the calls; nullopt if the filter cannot select calls.
   std::optional<std::uint64_t> calls, time_ns, asked_bytes;
   std::set<TextId> comms;
 };
@@ -54,7 +54,7 @@ struct PairTotal {
   std::uint64_t bytes = 0;
 };
 
-// Calls of a function from one place. Those of UCP count where they were not made inside of MPI.
+// Calls of a function from one place. UCP calls count only outside MPI.
 struct CallSiteTotal {
   std::int32_t call_site = -1;  // into call_sites; -1 = in no stack outside of the libraries
   TextId function = kNoText;
@@ -77,14 +77,14 @@ enum class ReportBy : std::uint8_t {
   all
 };
 
-// What the messages of a run come to. Each list is sorted, greatest payload first; ties go by the
-// next number, then by name.
+// Totals of a run's messages. Each list is sorted, largest payload first; ties by the next number,
+// then by name.
 struct TrafficTotals {
   std::vector<Contender> contenders;
   std::vector<FunctionTotal> functions;
   std::vector<PairTotal> pairs;
 };
-// Those that a report by this has; the rows are read once for all of them.
+// The totals that a report `by` needs; the rows are read once for all of them.
 TrafficTotals traffic_totals(const RowSource& source, const Filter& filter, ReportBy by,
                              WithoutMessage rest = WithoutMessage::left_out);
 // Longest time first; events without a stack are left out.
@@ -98,13 +98,13 @@ struct ReportOptions {
   Colour colour = Colour::off;
   std::size_t width = kAnyWidth;  // of text
   bool only_findings = false;
-  std::string folder = {};  // that printed commands name; empty: they need none
+  std::string folder = {};  // for printed commands; empty: not needed
 };
 
-// "# command | MPI | UCX | when | how long | processes": the first line of what a person reads.
+// "# command | MPI | UCX | when | how long | processes": the first line for a person.
 void write_run_line(std::ostream& out, const Run& run);
 
-// "# settings: UCX_TLS=tcp (rank 3)"; nothing where none is set.
+// "# settings: UCX_TLS=tcp (rank 3)"; nothing if none is set.
 void write_settings_line(std::ostream& out, const Run& run);
 
 // Throws Error for CSV of all tables: a CSV file holds one.

@@ -146,7 +146,7 @@ Table function_table(const Run& run, const std::vector<FunctionTotal>& rows) {
 
 Table pair_table(const Run& run, const std::vector<PairTotal>& rows) {
   const Labels labels(run);
-  // A number where the label is one: what a program compares with other ranks.
+  // A number if the label is one, for programs that compare ranks.
   const auto name = [&](Party party) -> Cell {
     const std::string label = labels(party);
     if (party == Party{}) return {};

@@ -1,4 +1,4 @@
-// The tables of a report about messages, MPI functions and calls, out of their totals.
+// The tables of a report about messages, MPI functions and calls, from their totals.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 namespace uctrace {
 
 Table contender_table(const Run& run, const std::vector<Contender>& rows);
-// Table II of the ucTrace paper: a row an operation, a column a transport, totals on both sides.
+// Table II of the ucTrace paper: a row per operation, a column per transport, totals on both sides.
 // `limit` keeps the operations that carried most.
 Table contender_matrix(const Run& run, const std::vector<Contender>& rows,
                        std::optional<std::size_t> limit);

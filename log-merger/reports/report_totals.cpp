@@ -12,7 +12,7 @@ namespace uctrace {
 
 namespace {
 
-// Sums by what rows agree in, in the order in which they first come.
+// Sums by key, in order of first appearance.
 template <std::size_t kCount, typename Sum>
 class SumsBy {
  public:

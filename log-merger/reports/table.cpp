@@ -50,7 +50,7 @@ std::string align(const std::string& text, std::size_t width, Unit unit) {
   return unit == Unit::text ? text + space : space + text;
 }
 
-// Text of a table as it is shown: one more line for the titles, in front.
+// A table as shown: with a first line for the titles.
 struct Shown {
   std::vector<std::vector<std::string>> lines;
   std::vector<std::size_t> widths;  // by column
@@ -58,7 +58,7 @@ struct Shown {
 };
 
 constexpr std::size_t kGap = 2;           // between columns
-// Widths that texts are cut to: what still reads well, and what is better than nothing.
+// Widths for truncated texts: still readable, and the minimum.
 constexpr std::size_t kEasyCut = 28, kShortestCut = 16;
 
 Shown shown(const Table& table) {
@@ -106,7 +106,7 @@ bool fits_if_cut(const Table& table, const Shown& text, std::size_t width, std::
   return width_of(text) - saved <= width;
 }
 
-// The last column but the first, of the spare ones or of all; false: there is none.
+// Removes the last column except the first, among the spare ones or all; false: there is none.
 bool leave_one_out(const Table& table, Shown& text, bool spare) {
   for (std::size_t i = table.columns.size() - 1; i > 0; --i) {
     if (text.left_out[i] || (spare && !table.columns[i].spare)) continue;
@@ -116,8 +116,8 @@ bool leave_one_out(const Table& table, Shown& text, bool spare) {
   return false;
 }
 
-// Texts are cut where little is enough; else spare columns go, then texts are cut further, and then
-// other columns go, too.
+// First truncates texts a little; if that is not enough, removes spare columns, then truncates
+// further, then removes other columns.
 void fit(const Table& table, Shown& text, std::size_t width) {
   while (!fits_if_cut(table, text, width, kEasyCut) && leave_one_out(table, text, true)) {
   }
@@ -136,7 +136,7 @@ void fit(const Table& table, Shown& text, std::size_t width) {
   }
 }
 
-// The middle goes: both ends tell names apart. `text` is wider than `width`.
+// Cuts the middle: both ends help to distinguish names. `text` is wider than `width`.
 std::string cut(const std::string& text, std::size_t width) {
   constexpr std::size_t kDots = 2;
   const std::size_t front = (width - kDots) / 2, back = width - kDots - front;
@@ -168,7 +168,7 @@ void write_line(std::ostream& out, const Table& table, const std::vector<std::st
   out << line << '\n';
 }
 
-// Which columns are not there, for who would look for them.
+// Names the removed columns for readers who miss them.
 std::string left_out_line(const Table& table, const Shown& text) {
   std::string names;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {

@@ -25,7 +25,7 @@ struct Column {
   std::string key;    // name in CSV and JSON; stable
   std::string title;  // heading in text
   Unit unit = Unit::text;
-  bool spare = false;  // is left out first where text is too narrow for all
+  bool spare = false;  // removed first if the text is too narrow
 };
 
 // monostate = not known: "-" in text, empty in CSV, null in JSON.
@@ -41,7 +41,7 @@ struct Table {
   void keep_first(std::size_t count);
 };
 
-// How text is dressed. Colour is the caller's decision: it knows what the stream is.
+// Colour is the caller's decision: it knows the stream.
 enum class Colour : std::uint8_t { off, on };
 
 std::string heading(std::string_view text, Colour colour);
@@ -51,15 +51,16 @@ std::string format_cell(const Cell& cell, Unit unit);
 // Text may be as wide as it comes.
 inline constexpr std::size_t kAnyWidth = SIZE_MAX;
 
-// One field of CSV, quoted where RFC 4180 asks for it. A text that a spreadsheet would take for a
-// formula gets an apostrophe in front: names come from the program that was recorded.
+// One field of CSV, quoted as in RFC 4180. A text that a spreadsheet would take for a formula gets
+// a leading apostrophe: names come from the recorded program.
 std::string csv_field(std::string_view text);
 
-// No wider than `width`: long texts are cut, then columns are left out, and a line says so.
+// No wider than `width`: long texts are truncated, then columns removed, and a line says so.
 void write_text(std::ostream& out, const Table& table, Colour colour,
                 std::size_t width = kAnyWidth);
 void write_csv(std::ostream& out, const Table& table);
-// One object a line. With `with_table_key` each names its table, for streams of several.
+// One object a line. With `with_table_key` each object names its table, for streams of several
+// tables.
 void write_ndjson(std::ostream& out, const Table& table, bool with_table_key);
 // An array with one object a row, keys in column order.
 nlohmann::ordered_json to_json(const Table& table);

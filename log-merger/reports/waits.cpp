@@ -22,13 +22,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Rows of the tables of delays and of the critical path that say enough.
+// Number of rows shown of delays and of the critical path.
 constexpr std::size_t kShownPlaces = 10;
 
 bool has_all_calls(const RankTime& rank) { return rank.ideal_ns >= 0; }
 
-// Time outside MPI; nothing where calls were not recorded, or several threads called MPI: which of
-// them worked when they did not is not recorded.
+// Time outside MPI; nothing if calls were not recorded, or several threads called MPI: whether
+// threads worked outside calls is not recorded.
 std::optional<std::int64_t> useful_ns(const RankTime& rank) {
   if (rank.threads > 1 || !has_all_calls(rank)) return std::nullopt;
   // A store may have any times.
@@ -155,7 +155,7 @@ Table critical_path_table(const Run& run) {
   return table;
 }
 
-// "ranks 1, 3": of which calls were not recorded.
+// "ranks 1, 3": ranks with unrecorded calls.
 std::string ranks_without_calls(const Run& run) {
   const Labels labels(run);
   std::vector<std::string> ranks;
@@ -192,7 +192,7 @@ std::string critical_path_line(const Run& run) {
                      lacks_calls(run) ? "; calls that were not recorded count as outside MPI" : "");
 }
 
-// The answer to "which rank delays the others", first of all.
+// The answer to "which rank delays the others?", printed first.
 std::string verdict(const Run& run) {
   const auto delays = delays_of_processes(run);
   std::int64_t whole = 0;
@@ -230,7 +230,7 @@ std::string why_not_known(const Run& run) {
                      : "no time passed between the start of MPI and its end";
 }
 
-// "; of 3 of 4 ranks": where some left no log.
+// "; of 3 of 4 ranks": if some left no log.
 std::string coverage_of_ranks(const Run& run) {
   std::map<std::int32_t, std::int32_t> sizes;
   std::int32_t seen = 0, all = 0;
@@ -281,7 +281,7 @@ bool chooses(const WaitsFilter& filter) {
          !filter.mpi.empty() || !filter.kind.empty() || filter.from_ns || filter.to_ns;
 }
 
-// What was asked for, before what is always of the whole run.
+// Requested tables come before those about the whole run.
 void write_chosen(std::ostream& out, const Table& waits, const WaitsOptions& options) {
   write_text(out, waits, options.colour, options.width);
   out << "\n# From here on: the whole run, whatever the options choose.\n\n";

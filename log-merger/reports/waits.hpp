@@ -1,5 +1,5 @@
-// What `uctrace waits` prints: who waits for whom, whose work it comes from, and what each rank
-// spent its time with. docs/waits.md says what the kinds of waits mean.
+// The output of `uctrace waits`: which ranks wait for which, whose work causes it, and how each
+// rank spends its time. docs/waits.md explains the kinds of waits.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace uctrace {
 
-// What rows of the table of waits tell apart, besides their kind. `all`: everything but time.
+// What the rows of the waits table are keyed by, besides their kind. `all`: everything but time.
 enum class WaitsBy : std::uint8_t { all, pair, rank, call_site, call_path, comm, time, kind };
 
 struct WaitsFilter {
@@ -35,9 +35,9 @@ struct WaitsOptions {
   std::size_t width = kAnyWidth;  // of text
 };
 
-// POP's efficiencies, each between 0 and 1 (https://pop-coe.eu/node/69); -1 = not known: where
-// several threads of a rank call MPI, or calls of a rank were not recorded. Useful time is that
-// outside of MPI, from the end of MPI_Init to the start of MPI_Finalize:
+// POP's efficiencies, each between 0 and 1 (https://pop-coe.eu/node/69); -1 = not known, if several
+// threads of a rank call MPI, or calls of a rank were not recorded. Useful time is time outside
+// MPI, from the end of MPI_Init to the start of MPI_Finalize:
 //   load balance = mean useful time / greatest useful time
 //   communication = greatest useful time / runtime = serialisation * transfer
 //   serialisation = greatest useful time / runtime over an ideal network

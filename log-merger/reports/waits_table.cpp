@@ -17,7 +17,7 @@ namespace uctrace {
 
 namespace {
 
-// What rows tell apart: each is a place of the key.
+// The parts of a row's key.
 enum Part : std::size_t {
   kKind,
   kWaiting,
@@ -30,7 +30,7 @@ enum Part : std::size_t {
   kParts
 };
 
-// -2 where rows do not tell it apart, -1 where it is not known.
+// -2 if not part of the key, -1 if not known.
 using Key = std::array<std::int64_t, kParts>;
 constexpr std::int64_t kAll = -2;
 
@@ -59,11 +59,11 @@ std::vector<Part> parts_of(WaitsBy by) {
 
 struct Sum {
   std::uint64_t count = 0, ns = 0, unknown_ns = 0, moving_ns = 0, registration_ns = 0;
-  std::map<std::string, std::uint64_t> moving_ns_of;  // by the way that the late messages went
+  std::map<std::string, std::uint64_t> moving_ns_of;  // by the path of the late messages
   std::uint64_t weight() const { return ns + unknown_ns; }
 };
 
-// "rndv/get/zcopy over tcp, staged": how a message went, in few words.
+// "rndv/get/zcopy over tcp, staged": a short description of a message's path.
 class Ways {
  public:
   explicit Ways(const RowSource& source)
@@ -147,11 +147,11 @@ class Choice {
 
   const WaitsFilter& filter_;
   Chosen ranks_, hosts_, comms_, kinds_;
-  std::vector<bool> calls_;  // which are chosen; empty where none are asked for
+  std::vector<bool> calls_;  // the selected ones; empty if none are requested
 };
 
-// A message that a wait was for. They are looked at in their own order: waits are by process,
-// messages by time.
+// A message that a wait was for. Read in message order: waits are sorted by process, messages by
+// time.
 struct Late {
   std::int64_t message;
   std::uint64_t moving_ns;
@@ -226,7 +226,7 @@ class Summing {
     return kAll;
   }
 
-  // Calls are by process, and those of a wait are of two: they are not met in their order.
+  // Calls are sorted by process, and a wait has calls of two processes: so they are not in order.
   void list_stacks() {
     stack_of_call_.reserve(source_.count<MpiCallRow>());
     for_each_row(
@@ -312,8 +312,8 @@ class Cells {
   const Labels labels_;
 };
 
-// Those of an interval together, the first interval first. Waiting comes before completions, in
-// which data moves; of each the longest first.
+// Grouped by interval, in order. Waiting comes before completions, in which data moves; the longest
+// first.
 bool comes_first(const std::pair<const Key*, const Sum*>& a,
                  const std::pair<const Key*, const Sum*>& b) {
   const auto rank = [](const std::pair<const Key*, const Sum*>& row) {
@@ -324,7 +324,7 @@ bool comes_first(const std::pair<const Key*, const Sum*>& a,
   return rank(a) < rank(b);
 }
 
-// Columns of what rows tell apart. A program finds all of them, null where rows do not.
+// Columns for the parts of the key. Programs always get all of them, with null for unused parts.
 std::vector<Part> columns_of(const WaitsOptions& options) {
   std::vector<Part> parts = parts_of(options.by);
   if (options.format != Format::table) {

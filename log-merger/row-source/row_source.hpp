@@ -1,8 +1,8 @@
-// The rows of a run, wherever they lie: in memory, or in a store, of which one part at a time is
-// read. What grows with the events of the run is visited in parts, so that nobody holds all of it.
+// The rows of a run, in memory or in a store, which is read in parts. Tables that grow with the
+// events of the run are visited in parts, so they are never in memory as a whole.
 //
-// A source is a handle: copies share what they read. Reading throws Error where the store turns out
-// to be damaged. Threads: one at a time, as for the store.
+// A source is a handle: copies share their data. Reading throws Error if the store turns out to be
+// damaged. Threads: one at a time, as for the store.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@ class TableReader {
  public:
   virtual ~TableReader() = default;
   virtual std::size_t count() const = 0;
-  // Rows [first, end), with the members that are wanted; the others may have any value. They are
-  // valid until `buffer`, which they may lie in, changes.
+  // Rows [first, end) with the wanted members; others may have any value. They are valid until
+  // `buffer`, which may hold them, changes.
   virtual std::span<const Row> read(std::size_t first, std::size_t end, const Wanted<Row>& wanted,
                                     std::vector<Row>& buffer) const = 0;
 };
@@ -44,7 +44,7 @@ class RowSource {
                 TransferSum, PathStep, TrafficClass, ClassStep, TrafficCell, CellTotal, CallGroup,
                 CellSlab, TotalSlab, SlabActivity, RowBlock>;
 
-  // Rows in memory, of a run that outlives the source.
+  // Rows in memory; the run must outlive the source.
   RowSource(const Run& run);
   RowSource(const Run&& run) = delete;
   // Rows that `readers` give. `head` is the run without them.
@@ -67,11 +67,10 @@ class RowSource {
   Readers readers_;
 };
 
-// Rows that are read at a time. A fraction of a chunk of the store: a row takes more room in
-// memory.
+// Rows read at a time. A fraction of a chunk of the store, because rows take more room in memory.
 inline constexpr std::size_t kRowsAtOnce = 16 * 1024;
 
-// Calls visit(row, number) for every row, in their order. A visitor that returns bool ends it by
+// Calls visit(row, number) for every row, in their order. A visitor that returns bool stops with
 // false.
 template <typename Row, typename Visit>
 void for_each_row(const RowSource& source, const Wanted<Row>& wanted, Visit&& visit) {
@@ -90,8 +89,8 @@ void for_each_row(const RowSource& source, const Wanted<Row>& wanted, Visit&& vi
   }
 }
 
-// Rows by their numbers. Those around the last ones are at hand, so that a walk in the order of the
-// table reads each part once.
+// Rows by number. Rows near the last ones are in memory, so a walk in table order reads each part
+// once.
 template <typename Row>
 class RowWindow {
  public:
@@ -100,7 +99,7 @@ class RowWindow {
   RowWindow(const RowWindow&) = delete;
   RowWindow& operator=(const RowWindow&) = delete;
 
-  // Rows [first, first + count), which the table has. They are valid until the next call.
+  // Rows [first, first + count), which must exist. Valid until the next call.
   std::span<const Row> rows(std::size_t first, std::size_t count) {
     if (count == 0) return {};
     if (first < begin_ || first + count > begin_ + rows_.size()) {
@@ -126,11 +125,11 @@ class RowWindow {
 // The hops of messages.
 class Paths {
  public:
-  // `wanted` of the hops; where none is, every path is empty and nothing is read.
+  // The wanted members of hops; without any, every path is empty and nothing is read.
   Paths(const RowSource& source, const Wanted<Hop>& wanted)
       : hops_(source, wanted), any_(wanted.any()) {}
 
-  // What to ask of the messages whose paths are asked for.
+  // The members of messages needed to find their paths.
   static Wanted<Message> of_messages() { return {&Message::first_hop, &Message::hops}; }
 
   // Valid until the next call.

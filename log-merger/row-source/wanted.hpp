@@ -1,4 +1,4 @@
-// Which members of a row somebody needs. A store reads the columns of these and no others.
+// The members of a row that a reader needs. A store reads only their columns.
 #pragma once
 
 #include <bitset>
@@ -37,7 +37,7 @@ class Wanted {
   void set(Value Row::*member) {
     begins_.set(begin_of(member));
   }
-  // A member is known by its first byte.
+  // A member is identified by its first byte.
   template <typename Value>
   static std::size_t begin_of(Value Row::*member) {
     static const Row row{};

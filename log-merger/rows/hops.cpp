@@ -37,7 +37,7 @@ class HopMaker : RowMaker {
   }
 
  private:
-  // What operations have in common that are one hop.
+  // The common key of the operations of one hop.
   static auto key_of(const Hop& hop) {
     return std::tie(hop.transport, hop.device, hop.remote_device, hop.op, hop.issued_by, hop.role,
                     hop.exact, hop.from_memory, hop.from_gpu, hop.to_memory, hop.to_gpu);
@@ -49,7 +49,7 @@ class HopMaker : RowMaker {
                                                          : Side::dst;
   }
 
-  // To the one of the hops from `first` on that it is part of; these are in the order of their keys.
+  // Adds it to its hop among those from `first` on, which are sorted by key.
   void add(const UctOp& op, std::ptrdiff_t first, std::vector<Hop>& hops) {
     const Names names = names_of(op);
     Hop kind;
@@ -80,7 +80,7 @@ class HopMaker : RowMaker {
   }
 
   // A receiver that maps the sender's memory and copies with its own CPU: no UCT operation moves
-  // the payload. Inferred from an announced message that was acknowledged without one.
+  // the payload. Inferred if an announced message was acknowledged without one.
   Hop cpu_copy() {
     Hop hop;
     hop.message = static_cast<std::uint32_t>(index_.number());
@@ -93,7 +93,8 @@ class HopMaker : RowMaker {
     hop.to_memory = message_.dst_memory;
     hop.to_gpu = message_.dst_gpu;
     hop.payload_bytes =
-        message_.bytes;  // but the header of an active message, which is announced with it
+        message_.bytes;  // except the header of an active message, which travels with the
+                         // announcement
     hop.t_last_ns = message_.t_end_ns;
     hop.t_last_from = message_.t_end_from;
     for (const UctIndex i : ops_) {

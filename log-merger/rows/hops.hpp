@@ -1,5 +1,4 @@
-// The path of a message: its UCT operations in groups of those that are alike. Private to
-// log-merger/.
+// The path of a message: its UCT operations, grouped by similarity. Private to log-merger/.
 #pragma once
 
 #include <vector>
@@ -9,12 +8,12 @@
 
 namespace uctrace::merge {
 
-// Appends the hops of a message to `hops`, in the order of its way; after find_payload().
-// `initiator` began it; nullptr: it is not in the logs.
+// Appends the hops of a message to `hops`, in path order; after find_payload(). `initiator` began
+// it; nullptr: not in the logs.
 void lay_out_hops(Job& job, NewTexts& texts, MessageIndex message, const UcpOp* initiator,
                   std::vector<Hop>& hops);
 
-// The operation of a hop that no UCT operation made: of a receiver that maps the sender's memory.
+// The operation of a hop without UCT operations: the receiver maps the sender's memory.
 inline constexpr const char* kCpuCopy = "cpu_copy";
 
 }  // namespace uctrace::merge

@@ -14,15 +14,15 @@ namespace uctrace::merge {
 
 namespace {
 
-// Messages that follow each other. Hops are ordered by the ids of their texts, too, so that all
-// texts get theirs before any hop is made.
+// A range of messages. Hops are also ordered by text ids, so all texts get their ids before any hop
+// is made.
 class PathsOfPart : RowMaker {
  public:
   PathsOfPart(Job& job, const std::vector<UcpIndex>& initiators, std::size_t begin, std::size_t end,
               NewTexts& texts)
       : RowMaker(job, texts), initiators_(initiators), texts_(texts), begin_(begin), end_(end) {}
 
-  // What each operation moved, which protocol that was, and the texts of its hops.
+  // Finds the data of each operation, the protocol, and the texts of hops.
   void name() {
     for (std::size_t i = begin_; i < end_; ++i) {
       Message& message = run_.messages[i];
@@ -65,8 +65,8 @@ class PathsOfPart : RowMaker {
     return index == kNone ? nullptr : &ucp(index);
   }
 
-  // UCP tells the end of a one-sided operation when the initiator's buffer is free, or nobody. The
-  // data is in place when the last of its transfers has ended, the target's answer included.
+  // UCP completes a one-sided operation when the initiator's buffer is free, or not at all. The
+  // data is in place when the last of its transfers has ended, including the target's answer.
   void end_with_transfers(Message& m, const UcpOp& op, std::span<const UctIndex> ops) {
     bool outstanding = ops.empty() && !op.ended;
     std::int32_t failure = 0;
@@ -83,7 +83,7 @@ class PathsOfPart : RowMaker {
     }
   }
 
-  // Whether it is one whose data the receiver's CPU copies.
+  // Returns whether the receiver's CPU copies the data.
   bool name_protocol(Message& m, const UcpOp* initiator, std::span<const UctIndex> ops) {
     m.protocol = told_protocol(job_, ops);
     if (m.protocol != kNoText) {
@@ -96,7 +96,7 @@ class PathsOfPart : RowMaker {
     return is_rkey_ptr(derived);
   }
 
-  // The texts of the hops, in the order in which these are made.
+  // The texts of the hops, in the order of their creation.
   void meet_operations(std::span<const UctIndex> ops, bool copied_by_cpu) {
     for (const UctIndex i : ops) {
       const auto op = static_cast<std::size_t>(job_.uct[i].op);

@@ -7,8 +7,8 @@
 
 namespace uctrace::merge {
 
-// Names the protocol of each message and lays out its hops. `initiators`: as make_messages()
-// returns them.
+// Names the protocol of each message and builds its hops. `initiators`: the result of
+// make_messages().
 void lay_out_paths(Job& job, const std::vector<UcpIndex>& initiators);
 
 }  // namespace uctrace::merge

@@ -1,5 +1,5 @@
-// The messages: what a send and the receive that took it moved, a one-sided operation, a receive
-// whose send is not in the logs.
+// The messages: a send with its receive, a one-sided operation, or a receive whose send is not in
+// the logs.
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -17,7 +17,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// By the handler's call that they are part of.
+// By the handler's call that they belong to.
 using DataReceives = std::unordered_map<UcpIndex, UcpIndex>;
 
 class MessageMaker : RowMaker {
@@ -25,7 +25,7 @@ class MessageMaker : RowMaker {
   MessageMaker(Job& job, NewTexts& texts, const DataReceives& data_receives)
       : RowMaker(job, texts), data_receives_(data_receives) {}
 
-  // Of the operation that begins it, or of a receive whose send is not in the logs.
+  // From the operation that begins it, or from a receive whose send is not in the logs.
   Message make(UcpIndex head) {
     const UcpOp& op = ucp(head);
     return op.is_send()        ? message_of_send(op)
@@ -68,8 +68,8 @@ class MessageMaker : RowMaker {
 
   MemoryPlace own_memory(const UcpOp& op) { return place_of_buffer(log_of(op.process), op); }
 
-  // Of the receive that took the data; for an active message that is what its handler called for
-  // it, if it did.
+  // For the receive that took the data; for an active message, the receive that its handler called
+  // for it, if any.
   MemoryPlace received_into(UcpIndex receive) {
     const auto data = data_receives_.find(receive);
     return own_memory(ucp(data != data_receives_.end() ? data->second : receive));
@@ -79,7 +79,7 @@ class MessageMaker : RowMaker {
     return process == kNone ? MemoryPlace{} : place_without_operation(log_of(process));
   }
 
-  // The target tells where its memory was, the initiator when it was used.
+  // The target knows its memory, the initiator the time of use.
   MemoryPlace target_memory(const UcpOp& op) {
     if (op.peer_process == kNone) return {};
     const std::int64_t end_ns = std::max(op.start_ns, op.end_ns);
@@ -88,7 +88,7 @@ class MessageMaker : RowMaker {
                      clock_margin_ns(job_, op.process, op.start_ns, op.peer_process, end_ns)});
   }
 
-  // Nothing of an empty message lies anywhere, however large the buffers are that were offered.
+  // An empty message has no memory, however large the offered buffers are.
   static void set_memory(Message& m, MemoryPlace src, MemoryPlace dst) {
     if (m.bytes == 0 && m.kind != MessageKind::am) src = dst = kHostPlace;
     m.src_memory = src.kind;
@@ -97,7 +97,7 @@ class MessageMaker : RowMaker {
     m.dst_gpu = dst.gpu;
   }
 
-  // The libucp that a process asked for this; of what no operation of it is known, its only one.
+  // The libucp that a process used for this; without a known operation, its only one.
   TextId library_of(ProcessIndex process, const UcpOp* op) {
     if (process == kNone) return kNoText;
     const ProcessLog& log = log_of(process);
@@ -116,13 +116,13 @@ class MessageMaker : RowMaker {
     return found == log.ucp_libraries.end() ? kNoText : found->second.path;
   }
 
-  // Of the operation at each side, nullptr where there is none.
+  // From the operation at each side, nullptr if there is none.
   void set_libraries(Message& m, const UcpOp* src, const UcpOp* dst) {
     m.src_library = library_of(ProcessIndex(m.src_process), src);
     m.dst_library = library_of(ProcessIndex(m.dst_process), dst);
   }
 
-  // What is told of a message by the operation that began it, whichever way the data goes.
+  // The facts about a message from the operation that began it, in either direction.
   Message begun_by(const UcpOp& op) {
     Message m;
     fill_common(m, op, op.tag);
@@ -163,8 +163,8 @@ class MessageMaker : RowMaker {
     return m;
   }
 
-  // Where the data lay is the source, for a get too. An atomic operation brings its operand; what
-  // it returns is part of its answer.
+  // The source is where the data was, also for a get. An atomic operation carries its operand; its
+  // result is part of the answer.
   Message message_of_one_sided(const UcpOp& op) {
     Message m = begun_by(op);
     const bool fetched = op.is(log::UcpFamily::get);
@@ -180,7 +180,7 @@ class MessageMaker : RowMaker {
     return m;
   }
 
-  // World rank of a sender that left no log: MPI's tags hold its rank in the communicator.
+  // The world rank of a sender without a log: MPI's tags contain its rank in the communicator.
   std::int32_t source_in_tag(const UcpOp& receive) {
     const ProcessLog& log = log_of(receive.process);
     const auto tag = decode_tag(log.flavour, receive.sender_tag);
@@ -208,7 +208,7 @@ class MessageMaker : RowMaker {
     return m;
   }
 
-  // Of a stream the receives that took its first and its last byte, else they are one.
+  // For a stream, the receives of the first and the last byte; otherwise they are the same.
   static void take_receive(Message& m, const UcpOp& first, const UcpOp& last) {
     m.t_posted_recv_ns = first.posted_ns;
     // A matched receive was posted by its probe.
@@ -235,8 +235,8 @@ class MessageMaker : RowMaker {
   const DataReceives& data_receives_;
 };
 
-// A message begins with each accepted send and one-sided operation, and with each receive whose
-// send is not in the logs; none with those of uctrace itself. By time.
+// Each accepted send and one-sided operation begins a message, and each receive whose send is not
+// in the logs; not those of uctrace itself. By time.
 std::vector<UcpIndex> heads_of_messages(const Job& job) {
   using Head = std::pair<std::int64_t, UcpIndex>;
   const std::vector<RowSpan> spans = spans_of_processes(job, job.ucp.size(), &ProcessLog::ucp_rows);
@@ -258,7 +258,7 @@ std::vector<UcpIndex> heads_of_messages(const Job& job) {
   return sorted;
 }
 
-// Which message each operation belongs to.
+// Sets the message of each operation.
 void number_messages(Job& job, const std::vector<UcpIndex>& heads) {
   constexpr std::size_t kPart = 64 * 1024;
   const auto ucp = [&](UcpIndex index) -> UcpOp& { return job.ucp[index]; };

@@ -1,5 +1,5 @@
-// The texts of rows that are made in parts, several at once: they get the ids that they would get
-// if one part were made after the other. Private to log-merger/rows/.
+// The texts of rows that are made in parallel parts: they get the same ids as in a sequential run.
+// Private to log-merger/rows/.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@
 
 namespace uctrace::merge {
 
-// Of one part. Nobody adds to `known` while parts are made.
+// For one part. `known` must not change while parts are made.
 class NewTexts {
  public:
   explicit NewTexts(const Texts& known) : known_(&known) {}
 
-  // The id of a text that is known; else one that is good within this part, until settle().
+  // The id of a known text; else one that is valid within this part until settle().
   TextId id_of(std::string_view text) {
     if (text.empty()) return kNoText;
     if (const TextId id = known_->find(text); id != kUnknownText) return id;
@@ -28,7 +28,7 @@ class NewTexts {
     return at->second;
   }
 
-  // The same of a text that lies where it is for good, as a literal does, and that many rows have.
+  // The same for a frequent text at a permanent address, such as a literal.
   TextId id_of_constant(std::string_view text) {
     Constant& known = constants_[reinterpret_cast<std::uintptr_t>(text.data()) % kConstants];
     if (known.text.data() != text.data() || known.text.size() != text.size()) {
@@ -38,12 +38,12 @@ class NewTexts {
   }
 
   bool empty() const { return texts_.empty(); }
-  // Adds them where all look for texts: those of one part after those of the part before it.
+  // Adds them to the common texts, part by part in order.
   void intern_in(Texts& texts) {
     for (const std::string& text : texts_) final_.push_back(texts.intern(text));
     constants_ = {};
   }
-  // After intern_in(): in place of what id_of() returned.
+  // After intern_in(): the final id for one from id_of().
   void settle(TextId& id) const {
     if (id >= kFirst) id = final_[id - kFirst];
   }

@@ -1,5 +1,5 @@
-// The rows of single operations: transfers, UCP operations, MPI calls. Each is made of one record
-// and of what the earlier steps found of it.
+// The rows of single operations: transfers, UCP operations, MPI calls. Each is made from one record
+// and the results of earlier steps about it.
 #include <algorithm>
 #include <deque>
 #include <numeric>
@@ -127,7 +127,7 @@ class UcpOperationMaker : RowMaker {
     row.believed = text_of_constant(name_of(op.memory.believed));
   }
 
-  // What only the path of an operation tells.
+  // The parts known only from an operation's path.
   void take_from_message(const UcpOp& op, UcpOperationRow& row) {
     const Message& message = run_.messages[op.message.place()];
     row.protocol = message.protocol;
@@ -167,8 +167,8 @@ class MpiCallMaker : RowMaker {
   static void settle(const NewTexts&, MpiCallRow&) {}  // its texts were known
 
  private:
-  // What only receives has one half, which its record tells as it does that of a send. A persistent
-  // request moves nothing when it is made: each start of it does.
+  // A call that only receives has one half, recorded like that of a send. Making a persistent
+  // request moves nothing: each start does.
   void add_volume(const MpiCall& call, MpiCallRow& row) {
     const auto [name, fresh] = names_.try_emplace(call.function);
     if (fresh) name->second = parse_mpi_name(run_.texts[call.function]);
@@ -187,8 +187,8 @@ class MpiCallMaker : RowMaker {
   std::unordered_map<TextId, MpiName> names_;
 };
 
-// Makes a row for each operation that has one, in their order, some parts at a time: operations
-// that go make room before there is room for all rows.
+// Makes a row for each operation that has one, in order, some parts at a time: freed operations
+// make room before there is room for all rows.
 template <typename Maker, typename Operation, typename Row>
 void add_rows(Job& job, JobRows<Operation>& operations, std::vector<Row>& rows, Operations after) {
   constexpr std::size_t kPart = 8 * 1024, kPartsOfThread = 8;

@@ -1,4 +1,4 @@
-// What makers of rows look up in the linked job. Private to log-merger/rows/.
+// Look-ups in the linked job for makers of rows. Private to log-merger/rows/.
 #pragma once
 
 #include <algorithm>
@@ -37,14 +37,14 @@ class RowMaker {
 
   TextId function_of(CallIndex call) { return call == kNone ? kNoText : job_.calls[call].function; }
 
-  // Row of a stack that this process took.
+  // The row of a stack of this process.
   std::int32_t stack_row(ProcessIndex process, std::uint32_t stack) {
     const auto& rows = log_of(process).stack_rows;
     const auto found = rows.find(stack);
     return found == rows.end() ? -1 : found->second.number();
   }
 
-  // Of the call that asked for an operation; outside of MPI that is the operation's own.
+  // The stack of the call that requested an operation; outside MPI, the operation's own.
   std::int32_t stack_of_asker(const UcpOp& op) {
     if (op.asked_by == kNone) return stack_row(op.process, op.stack);
     const MpiCall& call = job_.calls[op.asked_by];
@@ -60,7 +60,7 @@ class RowMaker {
     return comm == kNone ? kNone : log_of(process).comms[comm].instance;
   }
 
-  // What a UCT operation went over.
+  // The interface of a UCT operation.
   struct Names {
     TextId transport, device, remote_device, memory_domain, op;
     bool network;
@@ -102,7 +102,7 @@ class RowMaker {
   TextId status_text_ = kNoText;  // of that one; none yet
 };
 
-// As rows.resize(count) of a table that has fewer rows, and where that is to be so, reserved room.
+// Like rows.resize(count), for a table with fewer rows and reserved room if required.
 template <typename Row>
 void make_room(const Job& job, std::vector<Row>& rows, std::size_t count) {
   const bool is_spilled = spill::bound().most_bytes != 0;

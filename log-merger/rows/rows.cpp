@@ -1,4 +1,4 @@
-// Lays out the linked job as the rows of a Run: the paths of messages, transfers, operations.
+// Makes the rows of a Run from the linked job: the paths of messages, transfers, operations.
 #include <string_view>
 
 #include "log-merger/job/job.hpp"

@@ -13,7 +13,7 @@
 namespace uctrace::merge {
 namespace {
 
-// What launchers tell their processes in variables that look like settings: who they are.
+// Variables of launchers that look like settings but identify the process.
 constexpr std::string_view kOfLaunchers[] = {
     "OMPI_MCA_ess",
     "OMPI_MCA_orte_",
@@ -53,7 +53,7 @@ class SettingRows {
     for (const std::string& variable : log.environment) {
       add_text(process, SettingFrom::environment, variable, given);
     }
-    // What another MPI does not read is no setting of it.
+    // Variables that this MPI does not read are not settings.
     const bool is_open_mpi = log.mpi_library.find("Open MPI") != std::string::npos;
     for (const TakenSetting& setting : log.settings) {
       // A log of a later version may know more places.
@@ -91,7 +91,7 @@ class SettingRows {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) return;
     std::string name = plain_text(text.substr(0, equals));
-    // Logs of others than ours may hold anything.
+    // Logs from other sources may contain anything.
     if (log::is_secret(name) || is_of_launcher(name)) return;
     if (!given.emplace(from, name).second) return;
     add_value(process, {from, std::move(name), plain_text(text.substr(equals + 1))});

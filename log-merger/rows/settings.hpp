@@ -1,4 +1,4 @@
-// Run::settings, out of what the logs tell of their processes.
+// Makes Run::settings from the logs.
 #pragma once
 
 #include "log-merger/job/job.hpp"

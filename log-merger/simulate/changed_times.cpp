@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kComputing = "compute";
 
-// Several factors may follow each other: no time grows beyond what can be told.
+// Several factors may apply: times are limited.
 std::int64_t divided(std::int64_t ns, double factor) {
   constexpr double kFarthestNs = 1e18;
   return std::llround(std::min(kFarthestNs, static_cast<double>(ns) / factor));
@@ -50,7 +50,7 @@ class Summing final : public replay::Times {
   Measure measure_;
 };
 
-// By process and phase, of its threads that compute there.
+// By process and phase: the mean over threads that compute there.
 std::vector<std::vector<double>> means_of_threads(
     const std::map<Thread, std::vector<double>>& of_threads, std::size_t processes) {
   std::vector<std::vector<double>> sums(processes), counts(processes);
@@ -74,7 +74,7 @@ std::vector<std::vector<double>> means_of_threads(
   return sums;
 }
 
-// In each phase, of those that compute there.
+// By phase: the mean over ranks that compute there.
 std::vector<double> means_of(const std::vector<std::vector<double>>& sums, std::size_t phases) {
   std::vector<double> means(phases, 0), counts(phases, 0);
   for (const auto& of_process : sums) {
@@ -145,7 +145,7 @@ ChangedTimes::Chosen ChangedTimes::chosen(const RowSource& source, const Faster&
   return one;
 }
 
-// They are no part of the time that is predicted.
+// They are not part of the predicted time.
 void ChangedTimes::refuse_ends_of_mpi(const Faster& faster, const Chosen& one) const {
   for (std::size_t i = 0; i < recorded_.calls.size(); ++i) {
     if (!one.functions[recorded_.functions[i]]) continue;
@@ -191,7 +191,7 @@ void ChangedTimes::balance(const RowSource& source, const Hypotheses& hypotheses
   Summing summing([this](const replay::Computing& computing) {
     return std::pair(phase_of(computing), unbalanced_ns(computing));
   });
-  // Serial calls alone need what they depend on, to be told from each other.
+  // Only serial calls need their function and place.
   replay::replay(
       recorded_.calls,
       recorded_.threads.calls > 0 ? recorded_.dependencies : std::vector<replay::Dependency>{},

@@ -1,4 +1,4 @@
-// How long the parts of a run take by the hypotheses. Private to the simulation.
+// The times of a run's parts under the hypotheses. Private to the simulation.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace uctrace {
 
-// First what is faster, then what partitions take, then what is evened out of the rest.
+// First faster parts, then partitions, then balancing of the rest.
 class ChangedTimes final : public replay::Times {
  public:
-  // `recorded` outlives it. Throws Error for what the run does not have.
+  // `recorded` must outlive it. Throws Error for names that do not occur in the run.
   ChangedTimes(const RowSource& source, const RecordedCalls& recorded,
                const Hypotheses& hypotheses);
 
@@ -28,7 +28,7 @@ class ChangedTimes final : public replay::Times {
 
   const EvenedPartitions& partitions() const { return partitions_; }
   const ChangedNetwork& network() const { return network_; }
-  // How many calls of MPI, or ends of computing, each of Hypotheses::faster chose.
+  // How many MPI calls, or computing intervals, each of Hypotheses::faster selected.
   const std::vector<std::uint64_t>& calls_of_faster() const { return calls_of_faster_; }
   std::size_t phases() const { return phases_; }
 

@@ -11,8 +11,8 @@ namespace uctrace {
 
 namespace {
 
-// Of a use: when each thread made its last partition ready; and what is evened out, of each thread
-// or partition the same.
+// For one use: when each thread made its last partition ready, and the common time after balancing,
+// per thread or partition.
 struct LastReady {
   std::map<std::uint16_t, std::int64_t> of_lanes;
   std::map<std::int64_t, std::int64_t> of_evened;

@@ -1,4 +1,4 @@
-// What would have been otherwise, as users ask for it. docs/simulate.md says what each means.
+// The hypotheses of users. docs/simulate.md explains each.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace uctrace {
 
-// Divides by `factor` the time of what is named.
+// Divides the named time by `factor`.
 struct Faster {
-  // "compute", an MPI function, or a call site, or the function of one: then what is computed
-  // before calls there.
+  // "compute", an MPI function, or a call site or its function: then the computing before calls
+  // there.
   std::string what;
   std::vector<std::string> ranks;  // empty: all
   double factor = 1;               // > 1 is faster
   std::string asked;               // as it was typed
 };
 
-// Over what computing is evened out.
+// How computing is balanced.
 enum class Balance : std::uint8_t {
   none,
   run,     // each rank computes as long as the mean of all, over the whole run
@@ -25,14 +25,14 @@ enum class Balance : std::uint8_t {
   ranks,   // as `run`, of some ranks; the others compute as they did
 };
 
-// By whose work partitions become ready evenly.
+// How partitions become ready evenly.
 enum class EvenPartitions : std::uint8_t {
   no,
   threads,     // of each recording thread, which makes its partitions ready one after the other
-  partitions,  // each partition is made ready by a thread of its own
+  partitions,  // each partition is made ready by its own thread
 };
 
-// What messages over a transport take: latency + bytes / bandwidth.
+// The time of messages over a transport: latency + bytes / bandwidth.
 struct NetworkChange {
   std::string transport;  // as UCT names it; "all": every message
   std::uint64_t latency_ns = 0;
@@ -43,7 +43,7 @@ struct Hypotheses {
   std::vector<Faster> faster;
   Balance balance = Balance::none;
   std::vector<std::string> balanced_ranks;  // of Balance::ranks
-  std::vector<NetworkChange> network;       // the first one that fits a message is taken
+  std::vector<NetworkChange> network;       // the first one that fits a message applies
   EvenPartitions even_partitions = EvenPartitions::no;
 
   bool any() const {
@@ -52,7 +52,7 @@ struct Hypotheses {
   }
 };
 
-// FACTOR is within these, so that no time of a run grows beyond what can be told.
+// Limits of FACTOR, so that times cannot overflow.
 inline constexpr double kLeastFactor = 0.001, kGreatestFactor = 1e9;
 // Of --network.
 inline constexpr std::uint64_t kGreatestLatencyNs = 1'000'000'000'000;

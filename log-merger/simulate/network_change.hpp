@@ -1,4 +1,4 @@
-// Messages that take another time over the network. Private to the simulation.
+// Messages with another time over the network. Private to the simulation.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct MessageCount {
 };
 
 struct ChangedNetwork {
-  // By row of /messages; ns = -1: it takes what it took. Empty: all do.
+  // By row of /messages; ns = -1: as recorded. Empty: all as recorded.
   std::vector<replay::Times::Way> ways;
-  // By NetworkChange: messages that take the new time; and those over the transport that do not, as
-  // no call is known to have waited for them alone: of collective and one-sided operations,
-  // partitioned ones, unmatched ones.
+  // By NetworkChange: messages with the new time, and those over the transport without it, because
+  // no call is known to have waited for them alone: messages of collective, one-sided and
+  // partitioned operations, and unmatched ones.
   std::vector<MessageCount> changed, kept;
 };
 
@@ -27,8 +27,8 @@ struct ChangedNetwork {
 //
 //   latency + bytes / bandwidth
 //
-// from when its sender began it, and from when its receiver did where it needs both (rendezvous,
-// synchronous sends). Throws Error for a transport that carried no message of the run.
+// from its sender's begin or, if it needs both (rendezvous, synchronous sends), the later of both
+// sides. Throws Error for a transport that carried no message of the run.
 ChangedNetwork changed_network(const RowSource& source, const RecordedCalls& recorded,
                                const std::vector<NetworkChange>& changes);
 

@@ -42,7 +42,7 @@ void read_calls(const RowSource& source, RecordedCalls& recorded) {
   replay::set_parts(recorded.calls, edges);
 }
 
-// Where only the clocks are in doubt it is known what the call depended on.
+// If only the clocks are in doubt, the dependency itself is known.
 bool is_of_unknown(const Wait& wait) {
   return wait.unknown != WaitUnknown::none && wait.unknown != WaitUnknown::below_clock_bound &&
          wait.unknown != WaitUnknown::clocks;
@@ -57,7 +57,7 @@ void read_unknown_waits(const RowSource& source, RecordedCalls& recorded) {
                });
 }
 
-// Operations are numbered anew: the file may hold any numbers.
+// Operations are renumbered: the file may have any numbers.
 void read_dependencies(const RowSource& source, RecordedCalls& recorded) {
   std::unordered_map<std::int64_t, std::int32_t> operations;
   recorded.dependencies.reserve(source.count<CallDependency>());
@@ -73,9 +73,9 @@ void read_dependencies(const RowSource& source, RecordedCalls& recorded) {
   recorded.operations = operations.size();
 }
 
-// What one thread began with MPI_Start another one makes ready or waits for: MPI_Pready comes after
-// the start, and a wait for a send is over only after the last MPI_Pready. Threads of one process
-// only; of one thread its order says so.
+// Another thread may make partitions ready, or wait, after an MPI_Start: MPI_Pready comes after the
+// start, and the wait for a send ends only after the last MPI_Pready. Only between threads of one
+// process; within a thread the order is known.
 void add_partitions_of_threads(const RowSource& source, RecordedCalls& recorded) {
   const auto place = [](std::int64_t number) { return static_cast<std::int32_t>(number); };
   const auto is_other_thread = [&](std::int64_t a, std::int64_t b) {

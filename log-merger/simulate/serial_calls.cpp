@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int32_t kSeveral = -1, kNone = -2;
 
-// The one of the threads that do something, or kSeveral.
+// The only thread that does something, or kSeveral.
 struct Caller {
   std::int32_t lane = kNone;
 
@@ -30,7 +30,7 @@ std::vector<Caller> callers_of_processes(const std::vector<replay::Call>& calls,
   return callers;
 }
 
-// By process, the lane that called MPI_Init; where that is not recorded, the one that called first.
+// By process, the lane that called MPI_Init; if not recorded, the first one with a call.
 std::vector<std::int32_t> main_lanes(const std::vector<replay::Call>& calls,
                                      std::size_t processes) {
   struct First {

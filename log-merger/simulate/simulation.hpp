@@ -1,4 +1,4 @@
-// A stored run gone through again, as it was and by hypotheses. docs/simulate.md has the formulas.
+// Replays a stored run, as recorded and under hypotheses. docs/simulate.md has the formulas.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct SimulatedRank {
   std::int64_t measured_ns = 0;  // by Run::rank_times
   std::int64_t replay_ns = 0;    // replayed as it was
   std::int64_t predicted_ns = 0;
-  // Of these, outside of MPI; -1 = not known, of several threads.
+  // Of these, outside MPI; -1 = not known, because of several threads.
   std::int64_t computing_ns = 0, predicted_computing_ns = 0;
 };
 
-// What keeps its measured time, or may not be as it is said.
+// Something that keeps its measured time, or may not be accurate.
 struct NotReplayed {
   std::string what;
   std::uint64_t count = 0;
@@ -37,10 +37,11 @@ struct Simulation {
   std::uint64_t calls = 0, dependencies = 0;  // that were replayed
 };
 
-// Throws Error for a hypothesis about what the run does not have, and for a run without MPI calls.
+// Throws Error for a hypothesis about names that do not occur in the run, and for a run without MPI
+// calls.
 Simulation simulate(const RowSource& source, const Hypotheses& hypotheses);
 
-// What follows the last @ of Faster::asked are ranks, unless all of it is a name of the run.
+// Text after the last @ of Faster::asked names ranks, unless the whole text is a name of the run.
 Hypotheses with_whole_names(const Run& run, const Hypotheses& hypotheses);
 
 }  // namespace uctrace

@@ -1,4 +1,4 @@
-// What a simulation assumes and leaves out, in words. Private to the simulation.
+// The assumptions and limits of a simulation, in words. Private to the simulation.
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 namespace uctrace::spill {
 namespace {
 
-// In front of each block. A cache line, so that the block begins with one.
+// Precedes each block. A cache line long, so the block is aligned to one.
 struct alignas(64) Head {
   std::size_t bytes;  // with the head
 };
@@ -28,7 +28,7 @@ bool BlockHeap::reserve() {
   return true;
 }
 
-// Appends a part without a block that has at least as many bytes.
+// Appends a free part of at least this size.
 bool BlockHeap::make_usable(std::size_t bytes) {
   if (failed_ || (begin_ == nullptr && !reserve())) {
     failed_ = true;
@@ -43,7 +43,7 @@ bool BlockHeap::make_usable(std::size_t bytes) {
   return true;
 }
 
-// Joins what it touches.
+// Joins adjacent free parts.
 void BlockHeap::add(char* begin, Free free) {
   auto next = free_.lower_bound(begin);
   if (next != free_.end() && begin + free.bytes == next->first) {
@@ -74,7 +74,7 @@ BlockHeap::Free BlockHeap::remove(FreeByPlace::iterator free) {
   return removed;
 }
 
-// Huge pages of which a block has a part stay whole: to divide one takes time and gives nothing.
+// Huge pages that a block partly uses stay whole: splitting one takes time and frees nothing.
 void BlockHeap::give_back(FreeByPlace::iterator free) {
   const std::size_t first = round_up(static_cast<std::size_t>(free->first - begin_), kHugePage);
   const std::size_t end =
@@ -84,7 +84,7 @@ void BlockHeap::give_back(FreeByPlace::iterator free) {
   free->second.kept = 0;
 }
 
-// The smallest part that is large enough, and of it what comes first.
+// Takes the beginning of the smallest part that is large enough.
 void* BlockHeap::take(std::size_t bytes) {
   if (bytes > kMostBytes / 2) return nullptr;
   const std::size_t with_head = round_up(bytes, sizeof(Head)) + sizeof(Head);

@@ -1,8 +1,8 @@
-// Large blocks in memory: on huge pages where the system has them, and what is released is used
-// again. Private to the spilling.
+// Large blocks in memory: on huge pages if the system has them; released memory is reused. Private
+// to the spilling.
 //
-// Most of a merge's memory is written once and read a few times, so that what the system takes for
-// a page that is new counts: with pages of 4 KiB it was up to half of all CPU time.
+// Most of a merge's memory is written once and read a few times, so the system's cost for a new
+// page matters: with pages of 4 KiB it was up to half of all CPU time.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ class BlockHeap {
   BlockHeap(const BlockHeap&) = delete;
   BlockHeap& operator=(const BlockHeap&) = delete;
 
-  // nullptr: the system gives no addresses. Any of these at any time, from any thread.
+  // nullptr: no addresses available. All functions may be called at any time, from any thread.
   void* take(std::size_t bytes);
   void release(void* block);
   // Whether take() gave it. False before the first one.
@@ -29,13 +29,13 @@ class BlockHeap {
     const char* const begin = begin_.load(std::memory_order_relaxed);
     return begin != nullptr && begin <= block && block < begin + kMostBytes;
   }
-  // Gives the system all memory back in which no block lies, and keeps none from now on.
+  // Returns all memory without blocks to the system, and keeps none from now on.
   void keep_nothing();
 
-  // Memory without a block in it that is not given back.
+  // Bytes of memory kept without a block.
   std::size_t kept_bytes() const;
 
-  // At most as many bytes are kept, and none of a block that has as many as the second.
+  // The most bytes kept; blocks from the second size on are not kept at all.
   static constexpr std::size_t kMostKept = 64 << 20, kLargestKept = 32 << 20;
 
  private:
@@ -45,7 +45,7 @@ class BlockHeap {
 
   struct Free {
     std::size_t bytes;
-    std::size_t kept;  // of them, at most: those that may be in memory
+    std::size_t kept;  // upper bound of the bytes that may be in memory
   };
   using FreeByPlace = std::map<char*, Free>;
 
@@ -58,8 +58,8 @@ class BlockHeap {
   mutable std::mutex mutex_;
   std::atomic<char*> begin_ = nullptr;  // of all addresses; on a huge page
   bool failed_ = false;
-  std::size_t usable_ = 0;  // bytes from there on in which blocks may lie
-  // Parts without a block, none of which touches the next: what is released joins its neighbours.
+  std::size_t usable_ = 0;  // bytes from there on that blocks may use
+  // Free parts, none adjacent to the next: released memory joins its neighbours.
   FreeByPlace free_;
   std::set<std::pair<std::size_t, char*>> by_size_;
   std::size_t kept_ = 0, most_kept_ = kMostKept;

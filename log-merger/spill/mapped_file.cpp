@@ -15,8 +15,9 @@
 namespace uctrace::spill {
 namespace {
 
-// Where the file system makes no nameless file, one that is removed at once: the name is that of an
-// unfinished store, which the next merge takes for a leftover should this process be killed now.
+// If the file system has no unnamed files, makes a file and removes it at once. Its name is that of
+// an unfinished store: if this process is killed in between, the next merge takes it for a
+// leftover.
 int open_nameless(const std::filesystem::path& folder) {
   const int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
   if (fd >= 0) return fd;
@@ -33,11 +34,11 @@ bool MappedFile::open(const std::filesystem::path& folder) {
   fd_ = open_nameless(folder);
   if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "making the file");
   begin_ = static_cast<char*>(range);
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit on the length of files is a disk without room
+  std::signal(SIGXFSZ, SIG_IGN);  // treat a limit on file sizes like a full disk
   return true;
 }
 
-// In steps, which the system joins to one mapping: how many there are is limited.
+// In steps that the system joins to one mapping: the number of mappings is limited.
 bool MappedFile::map_up_to(std::uint64_t end) {
   while (mapped_ < end) {
     if (ftruncate(fd_, static_cast<off_t>(mapped_ + kStep)) != 0) return false;
@@ -50,8 +51,8 @@ bool MappedFile::map_up_to(std::uint64_t end) {
   return true;
 }
 
-// Without room of its own a page that is written may find the disk full, which would end the
-// process. A file system that cannot promise room gets zeros.
+// Without reserved room, writing a page may find the disk full, which would kill the process. If
+// the file system cannot reserve room, zeros are written.
 bool MappedFile::make_room(std::uint64_t begin, std::uint64_t bytes) const {
   int error = 0;
   do {

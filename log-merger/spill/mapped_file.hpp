@@ -1,4 +1,4 @@
-// A nameless file that is mapped at one range of addresses and grows. Private to the spilling.
+// An unnamed, growing file mapped at one range of addresses. Private to the spilling.
 #pragma once
 
 #include <atomic>
@@ -18,27 +18,27 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  // Makes it in `folder`; nobody else sees it, and nothing of it is left when the process ends.
-  // False: its range of addresses cannot be had. Throws std::system_error.
+  // Makes it in `folder`; nobody else sees it, and nothing is left when the process ends. False: no
+  // range of addresses is available. Throws std::system_error.
   bool open(const std::filesystem::path& folder);
 
-  // The next `bytes`, whole pages, of zeros, for which the disk has room; nullptr: it has not. One
-  // thread at a time.
+  // The next `bytes` (whole pages) of zeros, with room on the disk; nullptr: no room. One thread at
+  // a time.
   void* take(std::uint64_t bytes);
-  // Gives memory and room on the disk back. Addresses are not used again. False: the file system
-  // takes no room back.
+  // Releases memory and room on the disk. Addresses are not reused. False: the file system cannot
+  // release room.
   bool release(void* begin, std::uint64_t bytes);
 
   bool holds(const void* address) const {
     return begin_ <= address && address < begin_ + kMostBytes;
   }
 
-  // Of all that was taken nothing lies in this process's memory any more, until it is used again.
-  // At any time, from any thread.
+  // Removes everything taken from this process's memory until it is used again. At any time, from
+  // any thread.
   void give_back_memory();
 
  private:
-  // More than any disk that a merge may fill; addresses cost nothing.
+  // More than any disk for a merge; addresses cost nothing.
   static constexpr std::uint64_t kMostBytes = std::uint64_t{8} << 40;
   static constexpr std::uint64_t kStep = std::uint64_t{256} << 20;  // mapped at once
 

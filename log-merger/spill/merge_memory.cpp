@@ -12,7 +12,7 @@
 namespace uctrace::spill {
 namespace {
 
-// Measured (docs/performance.md, "Merging"), with room for runs of another mix of events.
+// Measured (docs/performance.md, "Merging"), with a margin for other mixes of events.
 constexpr std::uint64_t kBytesOfEvent = 450;
 constexpr std::uint64_t kWithoutEvents = 24 << 20;
 

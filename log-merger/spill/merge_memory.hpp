@@ -1,4 +1,4 @@
-// Whether a merge takes more memory than it may, and what is done then.
+// Whether a merge needs more memory than allowed, and the consequence.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@ namespace uctrace::spill {
 
 struct MemoryChoice {
   std::uint64_t most_bytes = 0;  // by the user; 0 = three quarters of what is available
-  // Where what does not fit goes: beside the store. Called only if it is needed.
+  // The folder for spilling, beside the store. Called only if needed.
   std::function<std::filesystem::path()> folder;
 };
 
-// What a merge takes, about: of logs that are read, and of all their events.
+// The approximate memory of a merge: by the size of logs, and by the number of events.
 std::uint64_t needed_for_logs(std::uint64_t log_bytes);
 std::uint64_t needed_for_events(std::uint64_t events);
 
-// Begins to spill (spill.hpp) where that is more than may be taken. Throws Error where it is and
-// nothing can be spilled, and the user named the bound; else it goes on in memory.
+// Begins to spill (spill.hpp) if that exceeds the bound. If spilling is impossible, throws Error if
+// the user set the bound; otherwise goes on in memory.
 void begin_if_needed(std::uint64_t needed_bytes, const MemoryChoice& choice);
 
-// What is said where the disk has no room for it.
+// The error for a disk without room.
 Error no_room();
 
 }  // namespace uctrace::spill

@@ -34,7 +34,7 @@ std::optional<std::uint64_t> available_of_machine() {
   return std::nullopt;
 }
 
-// How control groups of version 2, and of version 1, tell what they may hold and do.
+// The files of control groups, version 2 and version 1, with limit and usage.
 struct GroupFiles {
   const char *root, *most, *used, *cached[2];
 };
@@ -45,7 +45,7 @@ constexpr GroupFiles kVersion1 = {"/sys/fs/cgroup/memory",
                                   "memory.usage_in_bytes",
                                   {"total_inactive_file", "total_active_file"}};
 
-// What a group has left by its limit. Cached files count as used there, but give way.
+// The remaining memory of a group. Cached files count as used there, but can be evicted.
 std::uint64_t left_of(const fs::path& group, const GroupFiles& files) {
   const auto most = number_in(group / files.most), used = number_in(group / files.used);
   if (!most || !used) return UINT64_MAX;

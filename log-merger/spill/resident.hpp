@@ -1,4 +1,4 @@
-// Memory that processes hold, and may hold. Private to the spilling and to who decides on it.
+// Memory that processes hold and may hold. Private to spilling and the decision about it.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@ namespace uctrace::spill {
 
 struct Resident {
   std::uint64_t bytes = 0;
-  std::uint64_t of_files = 0;  // those of mapped files, a part of it
+  std::uint64_t of_files = 0;  // the part of mapped files
 };
 
-// What this process holds in memory now. Opened once: asked often.
+// The present resident memory of this process. Opened once, because it is read often.
 class ResidentBytes {
  public:
   ResidentBytes();
@@ -18,15 +18,15 @@ class ResidentBytes {
   ResidentBytes(const ResidentBytes&) = delete;
   ResidentBytes& operator=(const ResidentBytes&) = delete;
 
-  // Zeros: the system does not tell.
+  // Zeros: not known.
   Resident operator()() const;
 
  private:
   int fd_;
 };
 
-// How many more this process may take before the machine, or the control group that it is in, has
-// none left. UINT64_MAX: the system does not tell.
+// How many more bytes this process may take before the machine, or its control group, has none
+// left. UINT64_MAX: not known.
 std::uint64_t available_bytes();
 
 }  // namespace uctrace::spill

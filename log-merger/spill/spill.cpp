@@ -17,15 +17,14 @@
 namespace uctrace::spill {
 namespace {
 
-// In front of each block: what its release needs to know. A page of its own, so that the block
-// begins with a page.
+// Precedes each block, for its release. A whole page, so that the block is page-aligned.
 struct BlockHead {
   std::uint64_t bytes;  // with the head
   BlockHead* next;      // of those that are kept
 };
 
-// Blocks that were released and are used again soon, as buffers of a chunk are: the file need not
-// give up their room and make it again. Sizes are rounded up, so that few kinds of blocks are kept.
+// Released blocks that are reused soon, such as buffers of a chunk: so the file need not release
+// and reserve their room. Sizes are rounded up, to keep few kinds of blocks.
 class KeptBlocks {
  public:
   static std::uint64_t rounded(std::uint64_t bytes) {
@@ -42,7 +41,7 @@ class KeptBlocks {
     }
     return found;
   }
-  // Whether it is not too large, and there are not enough.
+  // Whether it is small enough, and more may be kept.
   bool is_worth_keeping(const BlockHead* block) const {
     return block->bytes <= kLargest && kept_ + block->bytes <= kMost;
   }
@@ -73,29 +72,28 @@ struct Blocks {
   MappedFile file;  // set once, before `on`
   KeptBlocks kept;
   Bound bound;
-  BlockHeap heap;  // where they are as long as nothing is spilled
+  BlockHeap heap;  // used while nothing is spilled
   std::atomic<bool> on = false;
   std::atomic<bool> uses_heap = false;
-  std::atomic<std::uint64_t> most_bytes = 0;  // as in `bound`; asked for without a lock
+  std::atomic<std::uint64_t> most_bytes = 0;  // as in `bound`; read without a lock
 };
 
-// Never destroyed, and there before any constructor runs: memory may be wanted at any time.
+// Never destroyed, and usable before any constructor: memory may be needed at any time.
 Blocks& blocks() {
   alignas(Blocks) static char place[sizeof(Blocks)];
   static Blocks* const made = new (place) Blocks;
   return *made;
 }
 
-// Gives back what lies in memory of the blocks whenever the process holds nearly as much as it may:
-// the margin is what all threads together may take until it looks again. They may be faster than
-// it is; still it rests for as long as it worked, for what is given back all the time is only read
-// again.
+// Evicts blocks from memory whenever the process is near its bound: the margin covers what all
+// threads may take until the next check. Threads may be faster; still it sleeps as long as it
+// worked, because memory evicted all the time would only be read again.
 void keep_within_bound() {
   using Clock = std::chrono::steady_clock;
   constexpr Clock::duration kPause = std::chrono::milliseconds(4);
   constexpr std::uint64_t kMargin = 48 << 20;
-  // Pages of files that are worth to be given back. Where there are fewer, libraries among them,
-  // what is not spilled is too much alone.
+  // File pages worth evicting. With fewer, which include libraries, the unspilled memory alone
+  // exceeds the bound.
   constexpr std::uint64_t kWorthWhile = 32 << 20;
   Blocks& all = blocks();
   const ResidentBytes resident;
@@ -156,7 +154,7 @@ void* make_block(std::size_t bytes) {
   return static_cast<char*>(head) + kPageBytes;
 }
 
-// As free() does, it leaves errno as it is.
+// Like free(), it keeps errno.
 void release_block(void* block) {
   Blocks& all = blocks();
   auto* const head = reinterpret_cast<BlockHead*>(static_cast<char*>(block) - kPageBytes);

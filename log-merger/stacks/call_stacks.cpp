@@ -1,6 +1,6 @@
-// Call stacks: which module and line each address means, and which stacks of different processes
-// are the same. Each place of code is looked up once, module by module, so that the debug
-// information of one module at a time is in memory.
+// Call stacks: resolves addresses to modules and lines, and joins equal stacks of different
+// processes. Each code address is looked up once, module by module, so only one module's debug
+// information is in memory at a time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,10 +17,10 @@ namespace uctrace::merge {
 
 namespace {
 
-// Beyond so many places of code the rest is shown as module and offset.
+// Code addresses beyond this number are shown as module and offset.
 constexpr std::size_t kMaxPlaces = 200'000;
 
-// A module as it is the same in several processes.
+// A module shared by several processes.
 struct ModuleKey {
   std::string path, build_id;
   auto operator<=>(const ModuleKey&) const = default;
@@ -58,7 +58,7 @@ class Resolver {
  private:
   TextId text(std::string_view value) { return run_.texts.intern(plain_text(value)); }
 
-  // The module that an address lay in when the stack was taken.
+  // The module of an address when the stack was taken.
   static const Module* module_at(const ProcessLog& log, std::uint64_t address, std::uint64_t tick) {
     const Module* found = nullptr;
     for (const Module& module : log.modules) {
@@ -70,7 +70,7 @@ class Resolver {
     return found;
   }
 
-  // The call is what lies in front of the address that it returns to.
+  // The call is before the return address.
   Place place_of(const ProcessLog& log, const TakenStack& stack, std::uint64_t address) {
     const std::uint64_t call = address - 1;
     const Module* module = module_at(log, call, stack.tick);
@@ -93,7 +93,7 @@ class Resolver {
     }
   }
 
-  // Places lie in the map module by module.
+  // The map is ordered by module.
   void look_up() {
     std::size_t looked_up = 0;
     for (auto first = places_.begin(); first != places_.end();) {
@@ -166,7 +166,7 @@ class Resolver {
     return -1;
   }
 
-  // By file and line where these are known: the same source built twice is one call site.
+  // By file and line if known: the same source built twice is one call site.
   std::int32_t call_site(const CodeFrame& frame) {
     const auto known = frame.line != 0;
     const auto key =

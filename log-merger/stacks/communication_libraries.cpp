@@ -8,8 +8,7 @@
 namespace uctrace::merge {
 namespace {
 
-// The names of files, up to the ".so", besides those of UCX. A * at the end stands for whatever
-// follows.
+// The names of files, up to the ".so", besides those of UCX. A * at the end matches any rest.
 constexpr std::string_view kNames[] = {
     // Open MPI
     "libmpi", "libmpi++", "libmpi_cxx", "libmpi_java", "libmpi_mpifh", "libmpi_mpifh-*",

@@ -10,7 +10,7 @@
 namespace uctrace::hdf5 {
 namespace {
 
-// Whether chunks are shuffled; nothing: they are not packed as pack_chunk() does it.
+// Whether chunks are shuffled; nothing: they are not in pack_chunk()'s format.
 std::optional<bool> is_shuffled(hid_t creation) {
   std::array<H5Z_filter_t, 3> filters{};
   const int count = H5Pget_nfilters(creation);
@@ -73,7 +73,7 @@ std::span<const std::uint8_t> ChunkReader::chunk(std::size_t number) {
 bool ChunkReader::unpack(std::size_t number) {
   const hsize_t first = number * store::kChunkValues;
   hsize_t bytes = 0;
-  const std::size_t most = 2 * chunk_bytes_ + 1024;  // deflate adds less to what it cannot shrink
+  const std::size_t most = 2 * chunk_bytes_ + 1024;  // deflate adds less to incompressible data
   if (H5Dget_chunk_storage_size(dataset_, &first, &bytes) < 0 || bytes == 0 || bytes > most) {
     return false;
   }

@@ -1,5 +1,5 @@
-// Reads chunks of a dataset as they lie in the file and unpacks them here: libdeflate takes less
-// than half the time of what HDF5 unpacks with. Private to the store.
+// Reads raw chunks of a dataset and unpacks them here: libdeflate takes less than half the time of
+// HDF5's own decompression. Private to the store.
 #pragma once
 
 #include <hdf5.h>
@@ -11,15 +11,15 @@
 
 namespace uctrace::hdf5 {
 
-// Of one dataset, which outlives it. It keeps the chunk that it unpacked last.
+// For one dataset, which must outlive it. Caches the last unpacked chunk.
 class ChunkReader {
  public:
   // Whether the dataset is as store_write.cpp writes them: values of `value_bytes` that lie in the
-  // file as in memory, in chunks of kChunkValues, packed by pack_chunk(). Else chunk() has nothing.
+  // file as in memory, in chunks of kChunkValues, packed by pack_chunk(). If not, chunk() returns
+  // nothing.
   ChunkReader(hid_t dataset, std::size_t count, std::size_t value_bytes);
 
-  // The values of a chunk, until the next call. Nothing: HDF5 is to read it, and to say what is
-  // wrong with it if something is.
+  // The values of a chunk, until the next call. Nothing: let HDF5 read it and report any problem.
   std::span<const std::uint8_t> chunk(std::size_t number);
 
  private:

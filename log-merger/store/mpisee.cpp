@@ -92,7 +92,7 @@ bool is_one_of(std::string_view base, std::initializer_list<std::string_view> na
   return std::find(names.begin(), names.end(), base) != names.end();
 }
 
-// Counts of their own for each process.
+// Separate counts for each process.
 bool has_counts(std::string_view base) {
   return is_one_of(base,
                    {"allgatherv", "gatherv", "scatterv", "alltoallv", "alltoallw", "reduce_scatter",
@@ -123,10 +123,10 @@ std::uint64_t volume(const MpiName& name, const CallBytes& bytes) {
     default:
       return 0;
   }
-  // The block for one process, of calls that tell those for all.
+  // The block for one process, in calls that specify all blocks.
   if (is_one_of(base, {"alltoall", "scatter"})) return bytes.sent / group;
   if (base == "allgather") return bytes.received / group;
-  // Only the root has a say, or what each process gets is given.
+  // Only the root's arguments count, or the amount per process is given.
   if (is_one_of(base,
                 {"gatherv", "allgatherv", "alltoallw", "reduce_scatter", "reduce_scatter_block"})) {
     return bytes.received;

@@ -40,8 +40,7 @@ std::optional<std::int64_t> known(std::int64_t value) {
   return value < 0 ? std::nullopt : std::optional(value);
 }
 
-// The processes of the first world by their ranks, those of later worlds behind them, then those
-// without MPI.
+// The processes of the first world by rank, then those of later worlds, then those without MPI.
 std::vector<std::int64_t> number_processes(const Run& run) {
   std::map<std::int32_t, std::int64_t> sizes;
   for (const Process& process : run.processes) {
@@ -62,7 +61,8 @@ std::vector<std::int64_t> number_processes(const Run& run) {
   return numbers;
 }
 
-// Numbers of operations: mpisee's in their order, and what else the run has within its class.
+// Numbers of operations: mpisee's in its order, with the run's other operations added to their
+// class.
 class Operations {
  public:
   Operations(const Run& run, const Profile& profile) {
@@ -138,7 +138,7 @@ class Writer {
     return id == kNoText ? std::nullopt : std::optional(text(id));
   }
   std::uint64_t operation(TextId function) const { return operations_.number(function); }
-  // mpisee's numbers of communicators begin at 1. Behind them stands what is on none.
+  // mpisee numbers communicators from 1. The last number is for calls without a communicator.
   std::int64_t communicator(std::int32_t index) const {
     return index < 0 ? static_cast<std::int64_t>(run_.communicators.size()) + 1 : index + 1;
   }
@@ -180,7 +180,7 @@ class Writer {
     std::int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
     std::uint64_t mpi_ns = 0;
 
-    // Never 0, which the script divides by.
+    // Never 0, because the script divides by it.
     double exec_time() const {
       return last_ns > first_ns ? seconds(static_cast<std::uint64_t>(last_ns - first_ns)) : 1e-9;
     }
@@ -332,7 +332,7 @@ void save_profile(const Run& run, const std::filesystem::path& path,
   try {
     remove_leftovers(path);
     NewFile file(path);
-    // SQLite follows no link, of which the way to the folder may have some.
+    // SQLite does not follow links, which the folder's path may contain.
     const auto folder = std::filesystem::canonical(
         file.path().parent_path().empty() ? "." : file.path().parent_path());
     Writer(run, (folder / file.path().filename()).string()).write();
@@ -347,7 +347,7 @@ void save_profile(const Run& run, const std::filesystem::path& path,
   throw no_store("cannot write the profile " + path.string(), why, run, path);
 }
 
-// The header of SQLite's files has the number of the application.
+// The header of SQLite files contains the application id.
 bool is_profile(const std::filesystem::path& path) {
   constexpr std::size_t kApplicationIdAt = 68;
   unsigned char header[100] = {};

@@ -1,9 +1,9 @@
-// The tables of profile.db. Private to profile_db.cpp; docs/profile.md says what they mean.
+// The tables of profile.db. Private to profile_db.cpp; docs/profile.md explains them.
 #pragma once
 
 namespace uctrace {
 
-// Word for word those of mpisee 4.1: its script asks for them.
+// Exactly those of mpisee 4.1: its script queries them.
 inline constexpr char kMpiseeTables[] = R"(
 CREATE TABLE mappings(id INTEGER PRIMARY KEY AUTOINCREMENT, machine TEXT);
 CREATE TABLE exectimes(id INTEGER PRIMARY KEY AUTOINCREMENT, time REAL);

@@ -8,8 +8,8 @@ void File::fail(const char* doing) {
 
 File::File(const std::string& path) {
   sqlite3* file = nullptr;
-  // Nobody else knows the file yet, and not every network file system grants locks: none are taken.
-  // One thread writes it: SQLite's own locks, at every call, are a fifth of its time.
+  // Nobody else knows the file yet, and some network file systems refuse locks: none are taken. One
+  // thread writes it: SQLite's own locks, at every call, are a fifth of its time.
   const int status = sqlite3_open_v2(
       path.c_str(), &file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX,
       "unix-none");

@@ -19,12 +19,12 @@ struct Failure : std::runtime_error {
 
 class File {
  public:
-  // Fills the empty file `path`, no part of which may be a link, without a journal: a file that was
-  // not finished is thrown away.
+  // Fills the empty file `path`, no part of which may be a link, without a journal: an unfinished
+  // file is discarded.
   explicit File(const std::string& path);
   // Runs statements without results.
   void run(const std::string& sql);
-  // The file is whole afterwards.
+  // The file is complete afterwards.
   void close();
   sqlite3* handle() { return file_.get(); }
   [[noreturn]] void fail(const char* doing);
@@ -36,7 +36,7 @@ class File {
   std::unique_ptr<sqlite3, Close> file_;
 };
 
-// The first text that a query of the file gives; empty where it gives none, or cannot be read.
+// The first text of a query's result; empty if there is none, or the file cannot be read.
 std::string one_text(const std::string& path, const char* query);
 
 // Inserts rows: row(1, "name", std::nullopt).

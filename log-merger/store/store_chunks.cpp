@@ -9,7 +9,7 @@
 namespace uctrace::store {
 namespace {
 
-// docs/performance.md has what other levels cost and save.
+// docs/performance.md compares other levels.
 constexpr int kDeflateLevel = 4;
 constexpr std::size_t kChecksumBytes = 4;
 
@@ -25,8 +25,8 @@ struct FreeDecompressor {
   }
 };
 
-// What packing takes beside what it makes. A thread uses it again: fresh memory for each chunk
-// costs as much as a part of the packing.
+// Working memory for packing. Reused by a thread: fresh memory for each chunk has a noticeable
+// cost.
 class Packer {
  public:
   std::vector<std::uint8_t> pack(std::span<const std::uint8_t> values, std::size_t value_bytes,
@@ -58,7 +58,7 @@ class Packer {
   std::vector<std::uint8_t> planes_, room_;
 };
 
-// What unpacking takes, which a thread uses again as well.
+// Working memory for unpacking, also reused by a thread.
 class Unpacker {
  public:
   bool unpack(std::span<const std::uint8_t> packed, std::size_t value_bytes, bool shuffled,
@@ -70,7 +70,7 @@ class Unpacker {
     if (decompressor_ == nullptr) throw std::bad_alloc();
     planes_.resize(shuffled ? values.size() : 0);
     const std::span<std::uint8_t> inflated = shuffled ? std::span(planes_) : values;
-    // Without a place for how much it made, it must make exactly as much.
+    // Without an output for the size, the size must be exact.
     if (libdeflate_zlib_decompress(decompressor_.get(), deflated.data(), deflated.size(),
                                    inflated.data(), inflated.size(),
                                    nullptr) != LIBDEFLATE_SUCCESS) {

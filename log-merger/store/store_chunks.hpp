@@ -11,23 +11,22 @@ namespace uctrace::store {
 
 inline constexpr std::size_t kChunkValues = 64 * 1024;
 
-// How a chunk lies in the file behind the filters deflate and fletcher32, and before these shuffle
-// where that is wanted.
+// A chunk as in the file: after the filters shuffle (if wanted), deflate and fletcher32.
 std::vector<std::uint8_t> pack_chunk(std::span<const std::uint8_t> values, std::size_t value_bytes,
                                      bool shuffled = true);
 
-// What pack_chunk() was given, which must be as long as `values`. False: `packed` is nothing of the
-// kind, or damaged; then `values` holds anything.
+// The reverse of pack_chunk(), for exactly the length of `values`. False: `packed` is not such a
+// chunk, or is damaged; `values` is then undefined.
 bool unpack_chunk(std::span<const std::uint8_t> packed, std::size_t value_bytes, bool shuffled,
                   std::span<std::uint8_t> values);
 
 // Byte 0 of all values, then byte 1 of all, and so on.
 void shuffle(std::span<const std::uint8_t> values, std::size_t value_bytes, std::uint8_t* planes);
 
-// The same back again.
+// The reverse.
 void unshuffle(std::span<const std::uint8_t> planes, std::size_t value_bytes, std::uint8_t* values);
 
-// As HDF5 counts it, over words of two bytes of which the first is the upper one.
+// As in HDF5, over big-endian words of two bytes.
 std::uint32_t fletcher32(std::span<const std::uint8_t> bytes);
 
 }  // namespace uctrace::store

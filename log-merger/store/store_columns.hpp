@@ -1,4 +1,4 @@
-// How a table of the store is declared: its columns, and what their numbers are.
+// How a table of the store is declared: its columns, and the meaning of their numbers.
 #pragma once
 
 #include <concepts>
@@ -10,16 +10,16 @@
 
 namespace uctrace::store {
 
-// What the numbers of a column are; loading checks the references among them.
+// The meaning of a column's numbers; loading checks references.
 enum class Unit : std::uint8_t {
   none,
   bytes,
   ns,             // on the job clock, -1 = not known
   rank,           // world rank
   address,        // of memory
-  bits,           // 64 of them that mean something together
+  bits,           // 64 bits with a meaning as a whole
   text,           // row of `texts`
-  process,        // row of `processes`, -1 = none where the column is signed
+  process,        // row of `processes`, -1 = none if the column is signed
   message,        // row of `messages`, likewise
   hop,            // row of `hops`
   stack,          // row of `stacks`, -1 = none
@@ -38,7 +38,7 @@ enum class Unit : std::uint8_t {
   path_step,      // row of `path_steps`
   traffic_class,  // row of `traffic_classes`
   class_step,     // row of `class_steps`
-  cell,           // row of `cells`, -1 = none where the column is signed
+  cell,           // row of `cells`, -1 = none if the column is signed
   cell_total,     // row of `cell_totals`, likewise
   call_group,     // row of `call_groups`, likewise
   partition_request,    // row of `partition_requests`, -1 = none
@@ -57,7 +57,7 @@ constexpr const char* name_of(Unit unit) {
   return kNames[static_cast<std::size_t>(unit)];
 }
 
-// Whether it is a row number, -1 = none where the column is signed.
+// Whether it is a row number, -1 = none if the column is signed.
 constexpr bool is_reference(Unit unit) {
   return unit == Unit::process || unit == Unit::message || unit == Unit::stack ||
          unit == Unit::frame || unit == Unit::call_site || unit == Unit::communicator ||
@@ -68,9 +68,8 @@ constexpr bool is_reference(Unit unit) {
          unit == Unit::partition_request || unit == Unit::partition_operation;
 }
 
-// Whether HDF5 puts the first bytes of all values together, then the second ones, before it packs
-// them. That helps numbers that are near each other. It hurts few different values of many bytes,
-// which repeat as a whole.
+// Whether HDF5 groups the first bytes of all values, then the second ones, before packing. That
+// helps for numbers close to each other. It hurts if few different long values repeat as a whole.
 constexpr bool is_shuffled(Unit unit) {
   return unit != Unit::address && unit != Unit::bits && unit != Unit::datatype;
 }
@@ -81,7 +80,7 @@ struct Column {
   Value Row::*member;
   Unit unit;
   const char* meaning;
-  // The dataset holds what is left of the member without this one, of which a column stands before.
+  // The dataset holds the difference between the member and this one, which has an earlier column.
   Value Row::*base = nullptr;
 };
 template <typename Row, typename Value>
@@ -89,15 +88,15 @@ constexpr Column<Row, Value> column(const char* name, Value Row::*member, const 
                                     Unit unit = Unit::none) {
   return {name, member, unit, meaning};
 }
-// Two numbers of a row that are near each other take less room as one of them and their difference.
-// The name is "A_minus_B", by the names of both.
+// Two close numbers of a row take less room as one number and a difference. The name is
+// "A_minus_B".
 template <typename Row, std::integral Value>
 constexpr Column<Row, Value> difference(const char* name, Value Row::*member, Value Row::*base,
                                         const char* meaning, Unit unit) {
   return {name, member, unit, meaning, base};
 }
 
-// Differences may be beyond their type; they come back as they were all the same.
+// Differences may overflow their type; the original values are still restored.
 template <std::integral Value>
 constexpr Value minus(Value a, Value b) {
   using Unsigned = std::make_unsigned_t<Value>;
@@ -120,13 +119,13 @@ void for_each_of(const Columns& items, Visit&& visit) {
   std::apply([&](const auto&... item) { (visit(item), ...); }, items);
 }
 
-// How a member lies in the file: enumerations and truth values as one byte.
+// The file type of a member: enumerations and booleans as one byte.
 template <typename Value>
 using Stored =
     typename std::conditional_t<std::is_enum_v<Value> || std::is_same_v<Value, bool>,
                                 std::type_identity<std::uint8_t>, std::type_identity<Value>>::type;
 
-// How many values an enumeration of the model has: those that have a name.
+// The number of values of an enumeration of the model: those with a name.
 template <typename Enum>
 std::uint32_t enumerators() {
   std::uint32_t count = 0;
@@ -134,7 +133,7 @@ std::uint32_t enumerators() {
   return count;
 }
 
-// The attribute by which a store is known, and that of the version that made it.
+// The attribute that identifies a store, and that of the version that made it.
 inline constexpr const char* kSchemaAttribute = "uctrace_schema";
 inline constexpr const char* kToolVersionAttribute = "tool_version";
 

@@ -8,7 +8,7 @@
 namespace uctrace::hdf5 {
 namespace {
 
-// Deflate shrinks no more than this; a dataset that claims to hold more was damaged.
+// Deflate's largest compression ratio; a dataset that claims more is damaged.
 constexpr hsize_t kMostExpansion = 1040;
 
 herr_t note_innermost(unsigned, const H5E_error2_t* entry, void* reason) {
@@ -18,11 +18,11 @@ herr_t note_innermost(unsigned, const H5E_error2_t* entry, void* reason) {
   return 0;
 }
 
-// Which files this process makes and reads: without locks, which network file systems refuse.
+// File access without locks, which network file systems refuse.
 Handle file_access() {
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "preparing file access");
   check(H5Pset_file_locking(access, false, true), "switching file locks off");
-  // From 1.10 on all of HDF5's own structures carry checksums, so that damage is seen.
+  // Since format 1.10 all of HDF5's own structures have checksums, so damage is detected.
   check(H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110), "choosing the file format");
   return access;
 }
@@ -37,8 +37,8 @@ void fail(const std::string& doing) {
 }
 
 Quiet::Quiet() {
-  // Every object is closed here by its owner. What a damaged file leaves open inside of HDF5 must
-  // not make its exit handler talk to the user.
+  // Every object is closed by its owner here. Objects that a damaged file leaves open inside HDF5
+  // must not make its exit handler print messages.
   H5dont_atexit();
   H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -140,7 +140,7 @@ Handle create_values(hid_t group, const std::string& name, ValueType type, std::
   const Handle plist(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, doing);
   check(H5Pset_obj_track_times(plist, false), doing);
   if (count != 0) {
-    constexpr unsigned kAnyLevel = 6;  // of what HDF5 itself would deflate
+    constexpr unsigned kAnyLevel = 6;  // if HDF5 itself deflated
     const hsize_t chunk = chunk_values(count);
     check(H5Pset_chunk(plist, 1, &chunk), doing);
     check(H5Pset_fill_value(plist, type.memory, fill), doing);
@@ -167,7 +167,7 @@ Handle open_dataset(hid_t group, const std::string& name) {
   return Handle(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose, "reading " + name);
 }
 
-// Of a dataset of one dimension and of this type, or of any; what it claims to hold.
+// The claimed size of a one-dimensional dataset of this type, or of any.
 hsize_t count_of(const Handle& dataset, const std::string& name, hid_t type = H5I_INVALID_HID) {
   const std::string doing = "reading " + name;
   const Handle space(H5Dget_space(dataset), H5Sclose, doing);
@@ -181,7 +181,7 @@ hsize_t count_of(const Handle& dataset, const std::string& name, hid_t type = H5
   return count;
 }
 
-// Whether the file can hold so many values of it.
+// Whether the file can contain so many values of it.
 bool holds(const Handle& dataset, const std::string& name, hsize_t count) {
   const Handle stored(H5Dget_type(dataset), H5Tclose, "reading " + name);
   return count / kMostExpansion <= H5Dget_storage_size(dataset) / H5Tget_size(stored);

@@ -28,7 +28,7 @@ inline void check(herr_t result, const std::string& doing) {
   if (result < 0) fail(doing);
 }
 
-// Owns one id, whatever it stands for.
+// Owns one HDF5 id of any kind.
 class Handle {
  public:
   using Close = herr_t (*)(hid_t);
@@ -42,7 +42,7 @@ class Handle {
     if (id_ >= 0) close_(id_);
   }
   operator hid_t() const { return id_; }
-  // Closes now, and says so if that fails: a file writes its last bytes here.
+  // Closes now, and throws if that fails: a file writes its last bytes here.
   void close(const std::string& doing) {
     check(close_(std::exchange(id_, H5I_INVALID_HID)), doing);
   }
@@ -66,7 +66,7 @@ class Quiet {
 };
 
 Handle create_file(const std::string& path);
-// Which nobody sees, and which is gone when it is closed.
+// Invisible to others, and gone when closed.
 Handle create_file_in_memory();
 Handle open_file(const std::string& path);
 Handle create_group(hid_t parent, const std::string& name);
@@ -74,11 +74,11 @@ Handle open_group(hid_t parent, const std::string& name);
 
 void write_attribute(hid_t object, const char* name, const std::string& value);
 void write_attribute(hid_t object, const char* name, std::uint32_t value);
-// Nothing of the kind on the object: fails.
+// Fails if the object has no such attribute.
 std::uint32_t read_number_attribute(hid_t object, const char* name);
 std::string read_text_attribute(hid_t object, const char* name);
 
-// HDF5 types of columns: how a value lies in memory, and in the file.
+// HDF5 types of a column's values, in memory and in the file.
 struct ValueType {
   hid_t memory;
   hid_t file;
@@ -100,22 +100,23 @@ ValueType value_type() {
             kSigned ? H5T_STD_I64LE : H5T_STD_U64LE};
 }
 
-// A one-dimensional dataset in chunks of kChunkValues, of which those that were not written hold
-// `fill` everywhere. The returned handle takes chunks and attributes.
+// A one-dimensional dataset in chunks of kChunkValues; chunks that are not written contain `fill`.
+// The returned handle takes chunks and attributes.
 Handle create_values(hid_t group, const std::string& name, ValueType type, std::size_t count,
                      const void* fill, bool shuffled = true);
-// `packed` as store::pack_chunk() makes it. All chunks are equally long, the last one too.
+// `packed` as store::pack_chunk() makes it. All chunks have the same length, including the last
+// one.
 void write_chunk(const Handle& dataset, const std::string& name, std::size_t chunk,
                  std::span<const std::uint8_t> packed);
 // Values in a chunk of a dataset of so many.
 std::size_t chunk_values(std::size_t count);
 
-// The attribute of a group that names the one of its datasets that is stored in whole. Of the
-// others chunks may be missing, and what they claim to hold is believed if it is as much.
+// The attribute of a group that names its completely stored dataset. The others may lack chunks,
+// and their claimed size is accepted if it is the same.
 inline constexpr const char* kCountedBy = "counted_by";
 
-// A dataset that is about to be read. `count` is checked: so many values have been stored, there or
-// in the dataset that kCountedBy names, and not only claimed.
+// A dataset opened for reading. `count` is verified: so many values are really stored, there or in
+// the dataset that kCountedBy names.
 struct Source {
   Handle dataset;
   std::size_t count;

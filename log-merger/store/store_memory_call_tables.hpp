@@ -1,4 +1,4 @@
-// The tables of calls that make memory known to others (docs/registration.md).
+// The tables of registration calls (docs/registration.md).
 #pragma once
 
 #include <tuple>

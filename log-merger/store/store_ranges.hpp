@@ -1,5 +1,5 @@
-// What is declared of the numbers of the store besides their units: reading checks it, and tests
-// make runs of which it holds.
+// Declared limits of the store's numbers besides their units: reading checks them, and tests make
+// runs within them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace uctrace::store {
 // Times can be subtracted from each other.
 inline constexpr std::int64_t kFarthestNs = (std::int64_t{1} << 62) - 1;
 
-// What rows have of another table: rows [first, first + count), which lie there.
+// A range of rows in another table: [first, first + count).
 template <typename Row>
 struct Range {
   const char* name;  // of the column `first`

@@ -45,7 +45,7 @@ std::vector<std::string> load_texts(hid_t parent, const std::string& name) {
   return texts;
 }
 
-// The first column of a table to be read makes its rows, the others must be as long.
+// The first column read from a table creates its rows; the others must have the same length.
 template <typename Row>
 void expect_rows(std::vector<Row>& rows, std::size_t count, bool first, const char* column) {
   if (first) rows.resize(count);
@@ -106,7 +106,7 @@ Texts intern_all(const std::vector<std::string>& stored) {
   return texts;
 }
 
-// What tells whether a store is the one that is wanted.
+// The facts that identify the wanted store.
 Run read_identity(hid_t file) {
   std::vector<Run> single;
   load_table(file, single);
@@ -146,7 +146,7 @@ constexpr const char* kMergeAgain = "merge the logs again with `uctrace merge`";
       {"cannot read the store " + path.string(), std::move(why), std::move(to_do)});
 }
 
-// What HDF5, or a check of ours, finds wrong in the store is told of its path.
+// Errors of HDF5, or of our checks, are reported with the store's path.
 template <typename Read>
 auto reading(const std::filesystem::path& path, Read read) {
   const hdf5::Quiet quiet;
@@ -155,7 +155,7 @@ auto reading(const std::filesystem::path& path, Read read) {
   } catch (const Failure& failure) {
     refuse(path, failure.what(), kMergeAgain);
   } catch (const std::bad_alloc& error) {
-    if (typeid(error) != typeid(std::bad_alloc)) throw;  // of another kind, which tells more
+    if (typeid(error) != typeid(std::bad_alloc)) throw;  // the other error tells more
     refuse(path, "it does not fit into memory", "use a machine with more memory");
   }
 }
@@ -176,7 +176,7 @@ void check_schema(const Handle& file, const std::filesystem::path& path) {
 
 // --- tables that grow ----------------------------------------------------------------------------
 
-// What the tables of an open store share. It is closed when nobody reads it any more.
+// Shared by the tables of an open store. Closed with the last reader.
 struct StoreFile {
   std::filesystem::path path;
   std::unique_ptr<log::InputFile> input;
@@ -246,7 +246,7 @@ std::shared_ptr<StoreFile> open_once(const std::filesystem::path& path) {
   return store;
 }
 
-// HDF5 cannot open a file that another merge has just replaced: then the new one is looked at.
+// HDF5 cannot open a file that another merge has just replaced: then try the new one.
 constexpr int kMostLooks = 100;
 
 bool was_replaced(const std::filesystem::path& path, const std::optional<FileIdentity>& before) {
@@ -264,7 +264,7 @@ std::shared_ptr<StoreFile> open_file(const std::filesystem::path& path) {
   }
 }
 
-// Nothing where the store is not the one that is wanted.
+// Nothing if the store is not the wanted one.
 std::optional<Run> head_of(const StoreFile& store, const StoreWanted& is_wanted) {
   if (is_wanted &&
       !is_wanted(read_identity(store.file),

@@ -33,9 +33,9 @@ std::uint64_t most_bytes(std::span<const Row> rows) {
   return bytes;
 }
 
-// What store and profile take where nothing of the rows can be made smaller.
+// The size of store and profile if rows cannot be compressed at all.
 std::uint64_t most_bytes(const Run& run) {
-  constexpr std::uint64_t kWithoutRows = 1 << 20;  // groups, datasets, what describes them; tables
+  constexpr std::uint64_t kWithoutRows = 1 << 20;  // groups, datasets and their metadata; tables
   std::uint64_t bytes = kWithoutRows + most_bytes(std::span(&run, 1));
   for (const std::string& text : run.texts.all()) bytes += text.size() + sizeof(std::uint64_t);
   for (const std::string& note : run.notes) bytes += note.size() + sizeof(std::uint64_t);
@@ -45,7 +45,7 @@ std::uint64_t most_bytes(const Run& run) {
   return bytes;
 }
 
-// Whether room may be what is missing, and how much it is. Empty: there is enough.
+// Says how much room may be missing. Empty: there is enough.
 std::string room_sentence(const Run& run, const std::filesystem::path& path) {
   std::error_code unknown;
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");

@@ -1,4 +1,4 @@
-// What is told where the files of a run cannot be written: whether room is what is missing.
+// The error for files of a run that cannot be written: whether room is missing.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace uctrace {
 
-// `what` failed for `path`, because of `why`. Where its file system may have too little room, how
-// much is free and how much the run takes at most: uncompressed.
+// `what` failed for `path`, because of `why`. If its file system may lack room, also says how much
+// is free and how much the run takes at most (uncompressed).
 Error no_store(const std::string& what, std::string why, const Run& run,
                const std::filesystem::path& path);
 

@@ -1,4 +1,4 @@
-// The tables of the store that say where the program calls.
+// The tables of the program's call sites.
 #pragma once
 
 #include <tuple>

@@ -1,4 +1,4 @@
-// The tables of the store that sum up others: what values rows have, and rows that are alike.
+// The tables of sums over others: occurring values, and similar rows.
 #pragma once
 
 #include <tuple>

@@ -1,5 +1,5 @@
 // The tables of the store, declared once for both directions and for their attributes. A column is
-// a dataset; what its numbers refer to is part of its type here, so that loading can check it.
+// a dataset; its type here includes the target of references, so loading can check them.
 #pragma once
 
 #include <string>
@@ -398,8 +398,8 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::settings,
                                     &Run::identities};
 
-// Whether a table grows with the events of the run, if slowly where it holds sums. The others can
-// be read without these; some refer to their rows.
+// Whether a table grows with the events of the run (slowly, if it holds sums). The others can be
+// read without it, though some refer to its rows.
 template <typename Row>
 inline constexpr bool kGrows =
     kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, ConnectionRow, MemoryCallRow,
@@ -408,7 +408,7 @@ inline constexpr bool kGrows =
              TrafficClass, ClassStep, TrafficCell, CellTotal, CallGroup, CellSlab, TotalSlab,
              SlabActivity, RowBlock>;
 
-// Where the rows of a table that grows are in a run.
+// The member of Run for a growing table.
 template <typename Row>
 inline constexpr std::vector<Row> Run::*kRows = std::get<std::vector<Row> Run::*>(kTables);
 

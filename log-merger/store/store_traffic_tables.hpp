@@ -1,4 +1,4 @@
-// The tables of the store that hold the traffic of the run as cells, and over time.
+// The tables of the run's traffic as cells, and over time.
 #pragma once
 
 #include <tuple>

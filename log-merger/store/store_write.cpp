@@ -43,30 +43,30 @@ void describe(const Handle& dataset, Unit unit, const char* meaning) {
   }
 }
 
-// A dataset that is about to be written, and how its values are had.
+// A dataset to write, and the source of its values.
 struct Dataset {
   std::string name;
   hdf5::ValueType type;
   std::size_t value_bytes, count;
-  // Puts the values [begin, end) there; called from several threads at once.
+  // Writes the values [begin, end) to memory; called from several threads in parallel.
   std::function<void(std::size_t begin, std::size_t end, std::uint8_t* values)> copy;
   std::function<void(const Handle&)> describe;
-  // Also chunks that hold nothing but the fill value, the dataset's first, are stored.
+  // Also store chunks that contain only the fill value (the dataset's first value).
   bool whole = true;
   bool shuffled = true;
 
   std::size_t chunks() const { return (count + store::kChunkValues - 1) / store::kChunkValues; }
 };
 
-// Who packs: threads, of each rank. The first rank writes; the file of the others is in memory, and
-// takes no chunks.
+// The packing threads of each rank. The first rank writes; the others' file is in memory and takes
+// no chunks.
 struct Packers {
   const Workers& workers;
   const Ranks& ranks;
 };
 
-// Writes the datasets of a group in their order. What is read, packed and not yet written is a
-// batch of chunks, however long they are: they go to the ranks in turns.
+// Writes the datasets of a group in their order. A batch of chunks is packed before it is written,
+// independent of the datasets' lengths; the chunks are dealt out to the ranks in turn.
 class DatasetWriter {
  public:
   DatasetWriter(hid_t group, const Packers& packers)
@@ -137,7 +137,7 @@ class DatasetWriter {
     throw Failure("packing by several processes failed (one packed other chunks)");
   }
 
-  // What each rank gives: its chunks in their order, each behind its length.
+  // The contribution of each rank: its chunks in order, each preceded by its length.
   void exchange(std::vector<Packed>& packed) const {
     Packed own;
     for (std::size_t i = ranks_.rank(); i < packed.size(); i += ranks_.size()) {
@@ -163,7 +163,7 @@ class DatasetWriter {
     }
   }
 
-  // Nothing of a chunk that need not be stored. Behind the last value the last chunk is filled up.
+  // Empty for a chunk that need not be stored. The last chunk is padded.
   static std::vector<std::uint8_t> pack(const Dataset& dataset, std::size_t chunk) {
     if (dataset.count == 0) return {};
     const std::size_t size = dataset.value_bytes;
@@ -196,7 +196,7 @@ Dataset dataset_of(std::string name, std::span<const Value> values) {
   return {std::move(name), hdf5::value_type<Value>(), sizeof(Value), values.size(), copy, {}};
 }
 
-// Texts lie back to back in `bytes`; text i is bytes[offsets[i] .. offsets[i + 1]).
+// Texts are concatenated in `bytes`; text i is bytes[offsets[i] .. offsets[i + 1]).
 template <typename TextOf>
 Handle save_texts(hid_t parent, const std::string& name, std::size_t count, TextOf text_of,
                   const Packers& packers) {
@@ -216,7 +216,7 @@ Handle save_texts(hid_t parent, const std::string& name, std::size_t count, Text
   return group;
 }
 
-// What a dataset holds of a row.
+// The value of a row in a dataset.
 template <typename Row, typename Value>
 Stored<Value> stored(const Column<Row, Value>& column, const Row& row) {
   if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
@@ -242,7 +242,7 @@ Dataset dataset_of(const Column<Row, Value>& column, std::span<const Row> rows) 
   return dataset;
 }
 
-// The first column of numbers is stored in whole and tells how many rows there are.
+// The first column of numbers is stored completely and defines the number of rows.
 template <typename Row>
 void save_table(hid_t file, std::span<const Row> rows, const Packers& packers) {
   const Handle group = hdf5::create_group(file, Table<Row>::name);

@@ -1,5 +1,5 @@
-// Reading a table of the store: a part of its rows at a time, of which the wanted columns; and what
-// holds of every part. Everything throws Failure. Private to store_read.cpp.
+// Reads the wanted columns of a table of the store, a part of the rows at a time, and checks every
+// part. Everything throws Failure. Private to store_read.cpp.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace uctrace::store {
                       " failed (it is not as long as its table)");
 }
 
-// Values of a column into the rows that they are of, which have those of its base.
+// Stores the values of a column into rows that already have those of its base.
 template <typename Row, typename Value>
 void fill(const Column<Row, Value>& column, const std::vector<Stored<Value>>& values,
           std::span<Row> rows) {
@@ -49,7 +49,7 @@ void fill(const Column<Row, Value>& column, const std::vector<Stored<Value>>& va
   }
 }
 
-// With what the wanted members are stored as differences to.
+// Adds the members to which the wanted ones are stored as differences.
 template <typename Row>
 Wanted<Row> with_bases(Wanted<Row> wanted) {
   for_each_of(Table<Row>::columns, [&](const auto& column) {
@@ -58,11 +58,11 @@ Wanted<Row> with_bases(Wanted<Row> wanted) {
   return wanted;
 }
 
-// How many rows the tables have that references lead to.
+// The numbers of rows of referenced tables.
 class RowCounts {
  public:
   RowCounts() = default;
-  // The tables that grow count what `run` holds of them.
+  // For growing tables, the rows that `run` holds.
   explicit RowCounts(const Run& run) {
     of(Unit::text) = run.texts.all().size();
     of(Unit::process) = run.processes.size();
@@ -111,14 +111,14 @@ class RowCounts {
                       " failed (it points outside of its table)");
 }
 
-// How far the ranges of the rows reach that were read last, for those that follow.
+// The end of the ranges of the rows read last, for the next ones.
 struct RangesRead {
   std::size_t rows = 0;  // number of the row behind them
   std::uint64_t end = 0;
 };
 
-// The ranges of rows from `first` on lie in their table, which has `end` rows, one row's behind
-// that of the one before it: so all together are no longer than the table.
+// Checks that the ranges of rows from `first` on are inside their table, which has `end` rows, and
+// follow each other: so in total they are no longer than the table.
 template <typename Row>
 void check_ranges(std::size_t end, std::size_t first, std::span<const Row> rows,
                   const Wanted<Row>& wanted, RangesRead& before) {
@@ -141,8 +141,7 @@ void check_ranges(std::size_t end, std::size_t first, std::span<const Row> rows,
   before = read;
 }
 
-// Of the wanted members: that each text id and row number leads into its table, and that times are
-// such as there are.
+// Checks the wanted members: each text id and row number is valid, and times are within limits.
 template <typename Row>
 void check_references(const RowCounts& counts, std::span<const Row> rows,
                       const Wanted<Row>& wanted) {
@@ -161,7 +160,7 @@ void check_references(const RowCounts& counts, std::span<const Row> rows,
     if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
       if (column.unit != Unit::text && !is_reference(column.unit)) return;
       if (!wanted.has(column.member)) return;
-      if constexpr (kHasRange<Row>) {  // an empty one may begin behind the last row
+      if constexpr (kHasRange<Row>) {  // an empty range may begin after the last row
         if (std::string_view(column.name) == range_of<Row>().name) return;
       }
       const std::size_t end = counts.of(column.unit);
@@ -176,8 +175,8 @@ void check_references(const RowCounts& counts, std::span<const Row> rows,
   });
 }
 
-// A table of numbers. A column is opened when it is first asked for, and stays open: the
-// chunk of it that was unpacked last is kept.
+// A table of numbers. A column is opened on first use and stays open: its last unpacked chunk is
+// cached.
 template <typename Row>
 class StoredTable {
  public:

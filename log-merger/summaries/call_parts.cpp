@@ -25,7 +25,7 @@ CallParts::CallParts(const RowSource& source)
   }
 }
 
-// A wait belongs to the part of its communicator, where there is none to the longest one.
+// A wait belongs to the part of its communicator, or to the longest part if there is none.
 void CallParts::divide(const MpiCallRow& call, const std::vector<WaitShare>& shares,
                        const std::vector<Wait>& waits, std::vector<CallPart>& parts) const {
   parts.clear();

@@ -1,4 +1,4 @@
-// The MPI calls of a run by the communicators that their time belongs to.
+// The MPI calls of a run, divided by the communicators of their time.
 #pragma once
 
 #include <algorithm>
@@ -12,22 +12,22 @@
 
 namespace uctrace {
 
-// A call, or what of it went to the requests of one communicator.
+// A call, or its part for the requests of one communicator.
 struct CallPart {
   const MpiCallRow& call;
-  std::int32_t communicator;  // -1 = none; start and end of MPI are on its world
+  std::int32_t communicator;  // -1 = none; start and end of MPI belong to the world
   std::uint64_t ns;
-  bool counts;                   // of the parts of a call one stands for it: the longest
+  bool counts;                   // exactly one part of a call counts it: the longest
   std::uint64_t waiting_ns = 0;  // of it, for other processes
   std::uint64_t unknown_ns = 0;  // of it, perhaps waiting
 };
 
 class CallParts {
  public:
-  // Costs a pass over the communicators. The run of `source` is one that outlives this.
+  // Costs a pass over the communicators. The run of `source` must outlive this.
   explicit CallParts(const RowSource& source);
 
-  // `wanted` of the calls, besides what the parts are made from. A call and its parts are valid
+  // `wanted` members of calls, besides those needed for the parts. A call and its parts are valid
   // during body(part).
   template <typename Body>
   void for_each(Wanted<MpiCallRow> wanted, Body body) const {
@@ -44,7 +44,7 @@ class CallParts {
     });
   }
 
-  // Of a call, or an operation: whether it is known from when to when it went on, and how long.
+  // Whether start and end of a call or operation are known, and its duration.
   template <typename Call>
   static bool is_timed(const Call& call) {
     return call.t_start_ns >= 0 && call.t_end_ns >= call.t_start_ns;
@@ -76,7 +76,7 @@ class CallParts {
     std::vector<Row> found_;
   };
 
-  // `parts` is what it was before, to spare an allocation for each call.
+  // `parts` is reused to avoid an allocation per call.
   void divide(const MpiCallRow& call, const std::vector<WaitShare>& shares,
               const std::vector<Wait>& waits, std::vector<CallPart>& parts) const;
   std::int32_t communicator_of(const MpiCallRow& call) const;

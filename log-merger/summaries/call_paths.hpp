@@ -10,7 +10,7 @@
 
 namespace uctrace {
 
-// By their text: stacks of other addresses on the same lines are one path.
+// By text: stacks with other addresses on the same lines are one path.
 class CallPaths {
  public:
   explicit CallPaths(const Run& run) : run_(run), of_stack_(run.stacks.size(), kNotYet) {}
@@ -38,7 +38,7 @@ class CallPaths {
     return place->second;
   }
 
-  // Where the whole stack was not recorded, the caller alone.
+  // If the whole stack was not recorded, only the caller.
   std::string text_of(std::int32_t row) const {
     const CallStack& stack = run_.stacks[static_cast<std::size_t>(row)];
     if (stack.frames == 0) return run_.texts[call_site_of(run_, row)];

@@ -1,4 +1,4 @@
-// Which process made an MPI call.
+// The process of an MPI call.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,7 @@
 
 namespace uctrace {
 
-// Calls of a process lie together in their table, so it is enough to know where those of the next
-// one begin.
+// Calls of a process are adjacent in the table, so the begin of each process's calls is enough.
 class Callers {
  public:
   // Costs a pass over the processes of all calls.

@@ -16,7 +16,7 @@ void add(ConnectionTotal& total, const ConnectionRow& row) {
   ++total.endpoints;
   total.unused += row.message_operations == 0;
   total.payload_bytes += row.payload_bytes;
-  // An endpoint to an interface is connected as it is made.
+  // An endpoint to an interface is connected at creation.
   if (row.t_connected_ns > row.t_created_ns) {
     const std::int64_t ns = duration_ns(row.t_created_ns, row.t_connected_ns);
     ++total.connected;

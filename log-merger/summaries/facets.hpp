@@ -1,5 +1,5 @@
-// Which values the rows of a run have where a filter can ask for them (Facet). A merge keeps them
-// with the run, so that a filter is made, and a wrong value refused, without a pass over the rows.
+// The values in a run's rows that a filter can select (Facet). A merge stores them with the run, so
+// making a filter, or refusing a wrong value, needs no pass over the rows.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +15,7 @@ namespace uctrace {
 // Each once, in their order. Costs a pass over the rows.
 std::vector<Facet> find_facets(const RowSource& source);
 
-// Those of a run: what it keeps. Of a run that keeps none they are found when they are asked for.
+// The stored facets of a run. If it has none, they are found on demand.
 class Facets {
  public:
   // Keeps a reference to the source.

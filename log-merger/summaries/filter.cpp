@@ -28,7 +28,7 @@ const NamedCriterion& criterion_of(AskedOf asked) {
 
 const char* option_of(AskedOf asked) { return criterion_of(asked).name; }
 
-// What is no name itself, but the beginning of some up to the end of a word, stands for these.
+// A value that is not a name but a prefix of names, up to a word boundary, selects these.
 template <typename Known>
 std::vector<std::string> with_beginnings(const std::vector<std::string>& asked,
                                          const Known& known) {
@@ -59,7 +59,7 @@ KnownTexts hosts_by_name(const Run& run) {
   return texts_by_name(run.texts, hosts);
 }
 
-// `known_texts` gives the values that the run has; it is asked only where one is looked for.
+// `known_texts` returns the run's values; called only if needed.
 template <typename Known>
 std::optional<std::vector<bool>> choose_texts(const Texts& texts, const Known& known_texts,
                                               const std::vector<std::string>& asked,
@@ -80,7 +80,7 @@ std::multimap<std::string, Value> by_name(const Value (&values)[N]) {
   return names;
 }
 
-// By all that it may be called; several may share a bus address, on different hosts.
+// By all names of a GPU; several on different hosts may share a bus address.
 std::multimap<std::string, std::int32_t> gpus_by_name(const Run& run) {
   std::multimap<std::string, std::int32_t> names;
   for (std::size_t i = 0; i < run.gpus.size(); ++i) {
@@ -92,7 +92,7 @@ std::multimap<std::string, std::int32_t> gpus_by_name(const Run& run) {
   return names;
 }
 
-// `ends`: whose parties they may be, besides the processes of the run.
+// `ends`: further parties besides the processes of the run.
 std::optional<std::set<Party>> choose_parties(const Run& run, const Labels& labels,
                                               const Facets& facets,
                                               std::initializer_list<FacetOf> ends,
@@ -231,7 +231,7 @@ Filter::Filter(const RowSource& source, const FilterSpec& spec)
   rank_ = choose_ends({FacetOf::source, FacetOf::destination}, &Spec::rank);
 }
 
-// A communicator may have two names: the program's, which several may share, and its own.
+// A communicator may have two names: the program's, which may be shared, and its unique one.
 void Filter::choose_communicators(const Facets& facets, const std::vector<std::string>& asked) {
   if (asked.empty()) return;
   struct Named {
@@ -282,7 +282,7 @@ bool Filter::memory_fits(const Message& message) const {
          (!gpu_ || gpu_->contains(message.src_gpu) || gpu_->contains(message.dst_gpu));
 }
 
-// What has no known time lies in no span of it.
+// Rows without a known time are in no time span.
 bool Filter::time_fits(std::int64_t time_ns) const {
   if (!from_ns_ && !to_ns_) return true;
   const auto time = static_cast<std::uint64_t>(time_ns);

@@ -1,11 +1,10 @@
-// Which messages and transfers a report speaks of, with the same meaning as on the page:
-// kind, match, mpi, comm, protocol, src, dst, rank, host, the byte limits and the time choose
-// messages (rank and host: either end; time: when the message started, with all that it caused
-// later); transport, op and role choose hops, and messages that have at least one chosen hop (all
-// three must fit the same hop). Values of one criterion are alternatives, criteria are all
-// required. src-host and dst-host choose messages by the host of one end, src-memory and dst-memory
-// by what memory is there, gpu by the GPU of either end. The value `unknown` stands for what could
-// not be determined.
+// Which messages and transfers a report covers, with the same meaning as on the page: kind, match,
+// mpi, comm, protocol, src, dst, rank, host, the byte limits and the time choose messages (rank and
+// host: either end; time: when the message started, with all that it caused later); transport, op
+// and role choose hops, and messages that have at least one chosen hop (all three must fit the same
+// hop). Values of one criterion are alternatives, criteria are all required. src-host and dst-host
+// choose messages by the host of one end, src-memory and dst-memory by the memory there, gpu by the
+// GPU of either end. The value `unknown` selects undetermined values.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +21,7 @@
 
 namespace uctrace {
 
-// One end of a message: the process where the data lay or went, or only its rank, or neither.
+// One end of a message: the process of the data, or only its rank, or neither.
 struct Party {
   std::int32_t rank = -1;
   std::int32_t process = -1;
@@ -32,14 +31,14 @@ struct Party {
 inline Party source_of(const Message& message) { return {message.src, message.src_process}; }
 inline Party destination_of(const Message& message) { return {message.dst, message.dst_process}; }
 
-// When a message takes place for whoever asks for a span of time: its start; where that is not
-// recorded, its end or the post of its receive. -1 = not known.
+// The time of a message for time spans: its start; if not recorded, its end or the post of its
+// receive. -1 = not known.
 inline std::int64_t time_of(const Message& message) {
   if (message.t_start_ns >= 0) return message.t_start_ns;
   return message.t_end_ns >= 0 ? message.t_end_ns : message.t_posted_recv_ns;
 }
 
-// Names of processes for a person: the world rank where it names one process, else
+// Names of processes for a person: the world rank if it identifies one process, else
 // "rank@host:pid" or "host:pid"; "unknown" for nothing.
 class Labels {
  public:
@@ -55,8 +54,8 @@ class Labels {
 [[noreturn]] void refuse_value(const std::string& value, const char* option,
                                const std::set<std::string>& known);
 
-// Commas part the values of an option, but a program may give a communicator a name with commas in
-// it. So values that make up a name of the run together, the most of them, are that name.
+// Commas separate the values of an option, but a program may name a communicator with commas. So
+// the longest sequence of values that forms a name of the run is taken as that name.
 template <typename Known>
 std::vector<std::string> with_commas(const std::vector<std::string>& asked, const Known& known) {
   std::vector<std::string> names;
@@ -78,8 +77,8 @@ std::vector<std::string> with_commas(const std::vector<std::string>& asked, cons
   return names;
 }
 
-// Looks every asked value of --option up among the known ones, by name; nothing asked = no choice.
-// Throws Error on one that the run does not have.
+// Looks up every value of --option among the known names; no values = no choice. Throws Error for a
+// value that does not occur in the run.
 template <typename Value>
 std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, const char* option,
                                       const std::multimap<std::string, Value>& known) {
@@ -97,7 +96,7 @@ std::optional<std::set<Value>> choose(const std::vector<std::string>& asked, con
   return chosen;
 }
 
-// Throws Error where nothing of the run can lie between the two.
+// Throws Error if the span cannot contain anything of the run.
 void require_span(const Run& run, std::optional<std::uint64_t> from_ns,
                   std::optional<std::uint64_t> to_ns);
 
@@ -114,13 +113,13 @@ struct FilterSpec {
   bool skip_first = false;  // leave out the first message of each pair of processes
 };
 
-// A criterion of which values are named: declared here once, for options, help and errors.
+// A criterion with named values: declared once here, for options, help and errors.
 struct NamedCriterion {
   const char* name;  // of the option, without its dashes
   std::vector<std::string> FilterSpec::*asked;
   const char* meaning;
   std::vector<std::string> (*values)() = nullptr;  // nullptr: those of the run
-  bool takes_beginnings = false;  // "rndv" stands for "rndv/get/zcopy" and all others of rndv
+  bool takes_beginnings = false;  // "rndv" selects "rndv/get/zcopy" and all others of rndv
 };
 template <const auto& kValues>
 std::vector<std::string> names_of_all() {
@@ -157,28 +156,27 @@ class Filter {
   // the error lists those it has.
   Filter(const RowSource& source, const FilterSpec& spec);
 
-  // What of messages and hops has to be read for the tests below.
+  // The members of messages and hops needed by the tests below.
   Wanted<Message> of_messages() const;
   Wanted<Hop> of_paths() const;
 
-  // Nothing is asked of messages and hops: all of them fit.
+  // No criteria for messages and hops: all fit.
   bool takes_all() const { return !of_messages().any() && !of_paths().any(); }
 
-  // Sums of rows that are alike can tell what is chosen: neither times nor lengths within a class
-  // of sizes are asked for.
+  // Sums are enough for this filter: no times, and no lengths within a size class.
   bool can_ask_sums() const;
 
   // Message criteria only.
   bool accepts(const Message& message) const;
   // Hop criteria only.
   bool accepts(const Hop& hop) const;
-  // Both: what the tables of messages count. `path`: the hops of the message.
+  // Both, as in tables of messages. `path`: the hops of the message.
   bool selects(const Message& message, std::span<const Hop> path) const;
   // For a transfer that serves no message: it has no kind, function, communicator, protocol,
   // length or memory of a message, so none of those may be asked for. Its source is its process,
   // its destination the peer.
   bool accepts_without_message(const Transfer& transfer) const;
-  // For an MPI call: known only where nothing but functions and communicators is chosen.
+  // For an MPI call: only possible with functions and communicators as criteria.
   std::optional<bool> accepts(const MpiCallRow& call) const;
   bool can_choose_calls() const;
 
@@ -198,7 +196,7 @@ class Filter {
   void choose_communicators(const Facets& facets, const std::vector<std::string>& asked);
   bool comm_fits(TextId comm, std::int32_t communicator) const;
 
-  // As `comm_` chooses by the names that are shown, by the names of communicators themselves.
+  // Like `comm_` for displayed names, but for the communicators' own names.
   std::optional<std::set<std::int32_t>> communicators_;
   TextSet mpi_, comm_, protocol_, host_, transport_, op_;
   TextSet src_host_, dst_host_;

@@ -24,8 +24,8 @@ bool goes_over_network(std::span<const Hop> path) {
   return std::any_of(path.begin(), path.end(), [](const Hop& hop) { return hop.network; });
 }
 
-// Whether that side copied data of the message between a GPU and the host. Without a copy, what
-// lies in the host's memory there is what the program has beside the data, such as a header.
+// Whether that side copied data of the message between a GPU and the host. Without a copy, host
+// memory there holds other parts, such as a header.
 bool copies_at(std::span<const Hop> path, Side side) {
   return std::any_of(path.begin(), path.end(), [side](const Hop& hop) {
     return hop.role == Role::staging && hop.issued_by == side;
@@ -66,7 +66,7 @@ class Rows {
   std::vector<GpuNic> take() {
     std::vector<GpuNic> table;
     for (auto& [place, row] : rows_) {
-      // Managed memory is at its GPU, as far as it is known.
+      // Managed memory counts as being at its GPU, if known.
       const auto pair = rows_.find(Place{place.host, {MemoryKind::gpu, row.gpu}, row.nic});
       if (pair != rows_.end() && is_pair(run_, pair->second)) {
         row.distance = pair->second.distance;

@@ -1,5 +1,5 @@
-// GPUs and network cards: how much data went from which memory of a host out over which of its
-// cards, and came in over it.
+// GPUs and network cards: the data sent and received between each memory of a host and each of its
+// cards.
 #pragma once
 
 #include <vector>
@@ -10,16 +10,16 @@
 
 namespace uctrace {
 
-// Run::gpu_nic over the messages and hops that the filter chooses. Rows of a GPU and a card stay
-// where nothing moved. The bytes that go out, over all rows, are the payload of the hops over a
-// network that carry data; so are those that come in. Bytes that are staged are counted twice:
-// where the card took them, or brought them to, and apart from these at the GPU. They are those of
-// a message that this side copied in or out of the GPU.
+// Run::gpu_nic over the messages and hops that the filter chooses. Rows of a GPU and a card exist
+// even without traffic. The outgoing bytes of all rows equal the payload of hops over a network; so
+// do the incoming ones. Staged bytes, which this side copied in or out of the GPU, are counted
+// twice: at the memory that the card accessed, and separately at the GPU.
 std::vector<GpuNic> gpu_nic_totals(const RowSource& source, const Filter& filter);
 
 namespace merge {
 
-// Adds what moved to Run::gpu_nic, which has the pairs of GPUs and cards with their distances.
+// Adds the traffic to Run::gpu_nic, which already has the pairs of GPUs and cards with their
+// distances.
 void lay_out_gpu_nic(Run& run);
 
 }  // namespace merge

@@ -1,4 +1,4 @@
-// Sums of rows by what they agree in.
+// Sums of rows by key.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace uctrace {
 
-// Sorts rows that are sums themselves: `Sum::key()` tells which belong together, and `+=` joins
-// those. Costs a pass where nothing is to be done.
+// Sorts rows that are sums, and joins those with equal `Sum::key()` by `+=`. Costs one pass if
+// there is nothing to do.
 template <typename Sum>
 void sort_and_join(std::vector<Sum>& rows) {
   const auto is_in_order = [](const Sum& a, const Sum& b) { return a.key() < b.key(); };
@@ -31,14 +31,13 @@ void sort_and_join(std::vector<Sum>& rows) {
   rows.resize(last + 1);
 }
 
-// Such rows, one for each key, whichever order they come in. The first four parts of a key are
-// numbers of 32 bits.
+// Collects such rows in any order, one per key. The first four parts of a key are 32-bit numbers.
 template <typename Sum>
 class Grouped {
  public:
   void add(const Sum& row) {
     if (!rows_.empty() && rows_[last_].key() == row.key()) {
-      rows_[last_] += row;  // alike rows often follow each other
+      rows_[last_] += row;  // equal keys often follow each other
       return;
     }
     if (rows_.size() >= slots_.size() / 4 * 3) grow();
@@ -76,7 +75,7 @@ class Grouped {
     std::uint32_t hash = 0;
     std::uint32_t next_row = 0;  // the place of the row and one, 0: empty
   };
-  // Where a row is, behind the first parts of its key: most comparisons meet no row.
+  // The first parts of the key and the row's place: most comparisons need not touch the row.
   struct Place {
     std::uint64_t first, second;
     std::uint32_t row;
@@ -93,7 +92,7 @@ class Grouped {
     return static_cast<std::uint32_t>(hash >> 32);
   }
 
-  // Of the row that is alike, or where it would be added.
+  // The place of the row with this key, or where it would be added.
   std::size_t place_of(const Sum& row, std::uint32_t hash) const {
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t place = hash & mask;; place = (place + 1) & mask) {
@@ -131,7 +130,7 @@ class Grouped {
   }
 
   std::vector<Sum> rows_;
-  std::vector<Slot> slots_;  // a power of two, of which a quarter is empty
+  std::vector<Slot> slots_;  // a power of two; a quarter stays empty
   std::size_t last_ = 0;     // row that was added to
 };
 

@@ -8,10 +8,10 @@
 
 namespace uctrace::summaries {
 
-// An object, empty where the run has none.
+// An object; empty if the run has none.
 nlohmann::ordered_json parsed_info(const Run& run);
 
-// "" or null where there is no such member.
+// "" or null if there is no such member.
 std::string text_of(const nlohmann::ordered_json& object, const char* key);
 const nlohmann::ordered_json& member(const nlohmann::ordered_json& object, const char* key);
 

@@ -23,7 +23,7 @@ class LatencySums {
             &M::dst_process, &M::t_posted_recv_ns, &M::t_start_ns, &M::t_end_ns};
   }
 
-  // Every message, in their order: also those that do not count are the first of their ends.
+  // Every message in order: even one that does not count may be the first between its ends.
   void add(const Message& message, bool counts) {
     const bool first = is_first(message);
     if (!counts) return;

@@ -1,5 +1,4 @@
-// Latencies of messages by protocol, size and reach: sums that a merge keeps, and quantiles of
-// them.
+// Latencies of messages by protocol, size and reach: sums stored by a merge, and their quantiles.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +13,11 @@
 
 namespace uctrace {
 
-// Of the messages that the filter selects: what the run keeps, where all are asked for, else the
-// rows are read.
+// For the messages selected by the filter: the run's stored sums if all are selected, else from the
+// rows.
 std::vector<LatencySum> latency_sums(const RowSource& source, const Filter& filter);
 
-// Times of messages that somebody takes together.
+// Aggregated times of messages.
 class Latencies {
  public:
   void add(const LatencySum& sum);
@@ -29,8 +28,8 @@ class Latencies {
   std::uint64_t timed_bytes() const { return timed_bytes_; }
   std::uint64_t ns() const { return ns_; }  // of these, added up
 
-  // The least latency that so much of the timed messages do not exceed (nearest rank), within 1/64
-  // of it: 0.5 is the median. 0 where none is timed.
+  // The quantile of the timed messages (nearest rank), within 1/64: 0.5 is the median. 0 if none is
+  // timed.
   double quantile(double part) const;
 
  private:
@@ -38,13 +37,13 @@ class Latencies {
   std::vector<std::uint64_t> counts_;  // by latency_class()
 };
 
-// What is shown of them.
+// The displayed figures.
 struct LatencyFigures {
   std::uint64_t messages = 0, bytes = 0, untimed = 0;
   // nullopt: none is timed.
   std::optional<std::uint64_t> median_ns = {}, p99_ns = {};
-  // Of messages on their way: the payload of those that are timed by their latencies. nullopt:
-  // there is no payload, or no time.
+  // Rate of messages in flight: the payload of timed messages divided by their latencies. nullopt:
+  // no payload, or no time.
   std::optional<std::uint64_t> per_second_bytes = {};
 };
 LatencyFigures figures_of(const Latencies& latencies);
@@ -55,10 +54,10 @@ struct ProtocolSize {
   Reach reach = Reach::unknown;
   std::uint8_t size = 0;  // size_class()
   Latencies all;
-  Latencies first;  // of `all`: the first message from each source to each destination
+  Latencies first;  // part of `all`: the first message from each source to each destination
   Latencies later;  // and the others
 };
-// By protocol, greatest payload first, then by reach and size.
+// By protocol, largest payload first, then by reach and size.
 std::vector<ProtocolSize> by_protocol_and_size(const Run& run, const std::vector<LatencySum>& sums);
 
 // What UCX expects of these messages, for the mean of their lengths. nullopt: it is not known.

@@ -61,7 +61,7 @@ std::string legs_text(const Run& run, const Message& message, std::span<const Ho
   const Stop* last = nullptr;
   const std::vector<Leg> legs = legs_of(run, message, path);
   for (const Leg& leg : legs) {
-    if (!told.emplace(leg.from, leg.to).second) continue;  // another operation took it, too
+    if (!told.emplace(leg.from, leg.to).second) continue;  // another operation used this leg, too
     if (last == nullptr || *last != leg.from) {
       text += (text.empty() ? "" : "; ") + stop_text(run, leg.from);
     }

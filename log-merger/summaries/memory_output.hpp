@@ -1,4 +1,4 @@
-// How the places of memory are called in reports and in JSON.
+// Names for places of memory in reports and JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +8,7 @@
 
 namespace uctrace {
 
-// Of a GPU, though the host may reach it, too.
+// Memory of a GPU, even if the host can reach it, too.
 inline bool is_device_memory(MemoryPlace place) {
   return place.kind == MemoryKind::gpu || place.kind == MemoryKind::managed;
 }
@@ -22,7 +22,7 @@ std::string memory_field(const Run& run, MemoryPlace place);
 // "host memory", "GPU 0000:10:00.0", "managed memory of GPU 0000:10:00.0", "unknown memory".
 std::string memory_text(const Run& run, MemoryPlace place);
 
-// The same, and which GPU that is: "GPU 0000:10:00.0 of node1 (GPU-..., H100)".
+// The same with the identity of the GPU: "GPU 0000:10:00.0 of node1 (GPU-..., H100)".
 std::string full_memory_text(const Run& run, MemoryPlace place);
 
 }  // namespace uctrace

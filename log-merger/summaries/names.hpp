@@ -1,4 +1,4 @@
-// Rows of a run by the names that an option chooses them by, as choose() (filter.hpp) takes them.
+// Rows of a run by the names used in options, as choose() (filter.hpp) takes them.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ RowsByName processes_by_rank(const Run& run);      // into processes, by their l
 RowsByName processes_by_host(const Run& run);      // into processes
 RowsByName communicators_by_name(const Run& run);  // into communicators, by names of either kind
 
-// The MPI functions that were called.
+// The called MPI functions.
 std::multimap<std::string, TextId> called_functions_by_name(const RowSource& source);
 
 }  // namespace uctrace

@@ -1,4 +1,4 @@
-// Numbers for what rows agree in.
+// Numbers for the keys of rows.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace uctrace::summaries {
 
-// What rows agree in, as numbers.
+// A key of rows, as numbers.
 template <std::size_t kCount>
 using Key = std::array<std::uint32_t, kCount>;
 
@@ -23,12 +23,12 @@ Key<sizeof...(Values)> key_of(Values... values) {
   return {static_cast<std::uint32_t>(values)...};
 }
 
-// Numbers keys in the order in which they first come. Tables in one piece: a look-up meets two
-// places in memory.
+// Numbers keys in order of first appearance. Contiguous tables: a look-up touches two places in
+// memory.
 template <typename Of>
 class Numbers {
  public:
-  // The number, and whether it is a new one.
+  // The number, and whether it is new.
   std::pair<std::uint32_t, bool> of(const Of& key) {
     if (keys_.size() >= slots_.size() / 4 * 3) grow();
     const std::uint32_t hash = hash_of(key);
@@ -81,7 +81,7 @@ class Numbers {
   }
 
   std::vector<Slot> slots_;  // a power of two, of which a quarter is empty
-  std::deque<Of> keys_;      // by number; its growth moves none
+  std::deque<Of> keys_;      // by number; growing moves none
 };
 
 }  // namespace uctrace::summaries

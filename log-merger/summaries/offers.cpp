@@ -16,12 +16,12 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Variables that choose among transports and devices.
+// Variables that select transports and devices.
 enum Chooser : std::size_t { kTls, kNetDevices, kShmDevices, kAccDevices, kSelfDevices, kChoosers };
 constexpr std::array<std::string_view, kChoosers> kNames = {
     "UCX_TLS", "UCX_NET_DEVICES", "UCX_SHM_DEVICES", "UCX_ACC_DEVICES", "UCX_SELF_DEVICES"};
 
-// Their values in each process; kNoText: not set there. The environment's come first, and count.
+// Their values in each process; kNoText: not set. The environment comes first and overrides files.
 class Choices {
  public:
   explicit Choices(const Run& run) : values_(run.processes.size()) {
@@ -53,8 +53,8 @@ Chooser chooser_of_device(std::string_view transport, std::string_view device) {
   return kNetDevices;
 }
 
-// "mlx5_0:1,eth0", "all". What other names mean depends on the release: "^eth0" and a card without
-// its port came with UCX 1.21, "mlx5_[0-3]:1" with 1.22. nullopt: there is such a one.
+// "mlx5_0:1,eth0", "all". The meaning of other names depends on the release: "^eth0" and a card
+// without its port came with UCX 1.21, "mlx5_[0-3]:1" with 1.22. nullopt: it contains such a name.
 std::optional<bool> devices_allow(std::string_view value, std::string_view device) {
   bool is_plain = value.find_first_of("^[*") == std::string_view::npos;
   for (std::size_t begin = 0; begin <= value.size();) {
@@ -69,8 +69,8 @@ std::optional<bool> devices_allow(std::string_view value, std::string_view devic
   return is_plain ? std::optional(false) : std::nullopt;
 }
 
-// Why a process did not open what it was offered. Most processes have the same variables: each
-// answer is found once.
+// Why a process did not open an offered transport. Most processes have the same variables: each
+// answer is computed once.
 class Reasons {
  public:
   explicit Reasons(const Run& run) : run_(run), choices_(run) {}
@@ -104,7 +104,7 @@ class Reasons {
 
 using What = std::pair<TextId, TextId>;  // transport and device
 
-// Processes that opened each, as bits.
+// The processes that opened each, as bits.
 std::map<What, std::vector<bool>> opened_by(const Run& run) {
   std::map<What, std::vector<bool>> opened;
   for (const Setting& row : run.settings) {

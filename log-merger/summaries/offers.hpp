@@ -1,5 +1,4 @@
-// Transports and devices that UCT offered the processes of a run and that UCX did not open, and
-// why.
+// Transports and devices that UCT offered to the processes of a run but UCX did not open, and why.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -16,19 +15,19 @@ namespace uctrace {
 // One row for each transport and reason.
 struct UnopenedTransport {
   TextId transport = kNoText;
-  std::vector<TextId> devices;  // that were offered and not opened
-  ProcessList processes;        // which left out one of them or more
+  std::vector<TextId> devices;  // offered but not opened
+  ProcessList processes;        // that left out at least one of them
   std::string why;              // "UCX_TLS=tcp,self leaves it out"
 };
-// Reads the settings of the processes: of what no setting leaves out, it is UCP's own choice. Empty
-// where no offers were recorded.
+// Reads the settings of the processes: if no setting excludes a transport, it is UCP's own choice.
+// Empty if no offers were recorded.
 std::vector<UnopenedTransport> unopened_transports(const Run& run);
 
 // Components of UCT that found no device in any process: "ib", without a network card of that kind.
 std::vector<TextId> components_without_device(const Run& run);
 
-// Of one process: why it did not open the transport; "": it was not offered it. nullopt: it did
-// open it, or no offers were recorded.
+// For one process: why it did not open the transport; "": not offered. nullopt: it did open it, or
+// no offers were recorded.
 std::optional<std::string> why_not_opened(const Run& run, std::string_view transport,
                                           std::int64_t process);
 

@@ -1,4 +1,4 @@
-// Rows of waits by place: stacks that lead to one call site are one place.
+// Rows of waits by place: stacks with the same call site are one place.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The communicator-centric profile of a run: what its processes did on which communicator, exact
-// sums over all calls and messages. docs/profile.md describes the file that is made of it.
+// The communicator-centric profile of a run: exact sums over all calls and messages of its
+// processes, by communicator. docs/profile.md describes the resulting file.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace uctrace {
 
-// Calls that agree in all but their times.
+// Calls that agree in everything but times.
 struct ProfileCalls {
   std::int32_t communicator = -1;  // into Run::communicators, -1 = none
   TextId function = kNoText;
@@ -31,11 +31,11 @@ struct ProfileCalls {
   ProfileCalls& operator+=(const ProfileCalls& more);
 };
 
-// Transfers of messages that agree in who asked and in what carried them.
+// Transfers of messages with the same requesting call and transport.
 struct ProfileTransfers {
   std::int32_t communicator = -1;
   TextId function = kNoText;
-  std::int32_t process = -1;       // that asked
+  std::int32_t process = -1;       // the requesting process
   std::int32_t peer_process = -1;  // its partner
   TextId transport = kNoText, device = kNoText, remote_device = kNoText, op = kNoText;
   Role role = Role::data;
@@ -65,13 +65,14 @@ struct Profile {
   std::vector<ProfilePeers> peers;
 };
 
-// Messages that no MPI call asked for are left out.
+// Messages without a requesting MPI call are left out.
 Profile profile_of(const Run& run);
 
 // Whether a process is on the second side of an intercommunicator.
 bool is_on_remote_side(const Run& run, const Communicator& comm, const Process& process);
 
-// Processes that the data of a collective call goes to: of an intercommunicator the other side.
+// The number of processes that receive the data of a collective call: in an intercommunicator, the
+// other side.
 std::uint32_t group_size(const Run& run, const Communicator& comm, const Process& process);
 
 }  // namespace uctrace

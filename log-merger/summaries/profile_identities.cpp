@@ -6,7 +6,7 @@ namespace uctrace {
 
 namespace {
 
-// A copy by the receiver's own processor is part of a message's path and no transfer.
+// A copy by the receiver's CPU is part of a message's path but not a transfer.
 bool is_transfer(const Run& run, TextId op) { return run.texts[op] != "cpu_copy"; }
 
 std::uint64_t payload_of_calls(const Run& run) {

@@ -1,5 +1,5 @@
-// Whether the profile of a run has all of the run, each part once: the profile sums calls and
-// messages by what they agree in, which loses none.
+// Whether the profile of a run contains everything exactly once: summing calls and messages by key
+// must lose none.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// What calls that make memory known cost, by memory domain and function, and how often operations
-// found their memory registered (docs/registration.md).
+// The cost of registration calls by memory domain and function, and how often operations found
+// their memory registered (docs/registration.md).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace uctrace {
 
-// The longest own time first. A filter keeps what was made for the messages that it selects.
+// Longest own time first. A filter keeps calls for the messages that it selects.
 std::vector<RegistrationSum> registration_sums(const RowSource& source, const Filter& filter);
 
 // Of a memory domain, over all processes.

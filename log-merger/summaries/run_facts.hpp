@@ -1,4 +1,4 @@
-// What heads every report of a run: its facts, and how its accounting identities came out.
+// The head of every report: the run's facts, and the result of its accounting identities.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +20,21 @@ struct RunFacts {
 };
 RunFacts facts_of(const Run& run);
 
-// How far instants of two processes may be apart from the truth; null where that is not known.
+// The largest relative error of times of two processes; null if not known.
 nlohmann::ordered_json clock_error_ns(const Run& run);
-// What of the run was recorded, for a person; empty: all of it.
+// The recorded part of the run, for a person; empty: everything.
 std::string recording_sentence(const Run& run);
 struct IdentityCount {
   std::size_t holds = 0, violated = 0, incomplete = 0;
 };
 IdentityCount count_identities(const Run& run);
 
-// Which logs cannot be as their processes wrote them ("a.ulog, b.ulog and 7 more logs are damaged
-// or contradict themselves"); empty: none. An identity that is violated may be so for that.
+// Logs that are not as their processes wrote them ("a.ulog, b.ulog and 7 more logs are damaged or
+// contradict themselves"); empty: none. That may explain violated identities.
 std::string damage_sentence(const Run& run);
 
-// "identities: all 12 hold", or how many do not, and which; and where one is violated, which logs
-// are damaged.
+// "identities: all 12 hold", or how many do not, and which; if one is violated, also the damaged
+// logs.
 std::string identities_line(const Run& run);
 
 // The identities as rows of {name, scope, statement, left, right, result}.

@@ -1,4 +1,4 @@
-// Values that a run has where options ask for one: for completion.
+// The run's values for options, for completion.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace uctrace {
 
-// Options of which the values are those of a run, without their dashes.
+// Options whose values come from a run, without their dashes.
 std::vector<std::string> options_with_values();
 
-// Those of an option, sorted; none for another one.
+// The values for an option, sorted; empty for other options.
 std::vector<std::string> values_of_run(const RowSource& source, std::string_view option);
 
 }  // namespace uctrace

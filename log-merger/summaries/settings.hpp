@@ -1,4 +1,4 @@
-// The settings of a run by name: who has which value, and what differs.
+// The settings of a run by name: the values by process, and the differences.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct SettingOfRun {
   ProcessList unset;                 // processes that do not have it
 
   bool differs() const { return values.size() > 1 || !unset.empty(); }
-  // Every process has a value of its own: somebody numbers them by it, nobody chose it.
+  // Every process has a different value: it numbers the processes, and is not a choice.
   bool numbers_processes() const { return unset.empty() && values.size() > 2 && is_each_one(); }
 
  private:
@@ -46,15 +46,14 @@ std::vector<OpenedTransport> opened_transports(const Run& run);
 // The same of `offered`.
 std::vector<OpenedTransport> transports_of(const Run& run, SettingFrom from);
 
-// What a variable is for a process: of its environment, else of files. nullopt: not set.
+// The value of a variable for a process: from its environment, else from files. nullopt: not set.
 std::optional<std::string> setting_of(const Run& run, std::string_view name, std::int64_t process);
 
-// "rank 3", "ranks 0-2", "all 4 processes"; of processes without a rank, or with one that another
-// world has too, their labels.
+// "rank 3", "ranks 0-2", "all 4 processes"; processes without a unique rank get their labels.
 std::string processes_text(const Run& run, const ProcessList& processes);
 
-// "UCX_TLS=tcp (rank 3), OMPI_MCA_pml=ucx and 2 more" of the variables of UCX, an MPI or a
-// launcher; empty: there are none.
+// "UCX_TLS=tcp (rank 3), OMPI_MCA_pml=ucx and 2 more" variables of UCX, an MPI or a launcher;
+// empty: there are none.
 std::string short_settings(const Run& run);
 
 // "eth0, lo".
@@ -66,7 +65,7 @@ nlohmann::ordered_json setting_row_json(const Run& run, const std::string& name,
                                         bool differs);
 
 // Rows {name, from, value, of, processes, runs: [[first row of processes, count], ...], differs},
-// interfaces, and what was offered and left out, among them.
+// including interfaces and unopened offers.
 nlohmann::ordered_json settings_json(const Run& run);
 
 // Lines for a person.

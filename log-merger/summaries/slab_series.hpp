@@ -1,4 +1,4 @@
-// Sums by slab of time, of which most come in the order of time.
+// Sums by time slab, mostly added in the order of time.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,12 @@ namespace uctrace {
 
 inline constexpr std::uint32_t kCoarser = 4;  // slabs that become one
 
-// The sum that was asked for last, or comes last in time, lies apart: most who ask want it, and
-// need not look elsewhere in memory.
+// The last used, or latest, sum is kept apart: it is wanted most often, without another memory
+// access.
 template <typename Sum>
 class SlabSeries {
  public:
-  // The sum of a slab; `sums` grows where it is new. Valid until the next call.
+  // The sum of a slab; increments `sums` if it is new. Valid until the next call.
   Sum& at(std::uint32_t slab, std::size_t& sums) {
     return slab == last_.slab ? last_.sum : other(slab, sums);
   }
@@ -29,7 +29,7 @@ class SlabSeries {
     if (last_.slab != kNone) visit(last_.slab, last_.sum);
   }
 
-  // The same with slabs of kCoarser of the present ones, each `slab_ns` long.
+  // The same with slabs made from kCoarser of the present ones, each `slab_ns` long.
   void coarsen(std::int64_t slab_ns, std::size_t& sums) {
     SlabSeries coarse;
     each(
@@ -67,15 +67,15 @@ class SlabSeries {
   std::vector<Entry> earlier_;  // by slab
 };
 
-// Adds what a fine slab holds to a coarser series. This one is of sums.
+// Adds a fine slab to a coarser series. This version is for sums.
 template <typename Sum>
 void add_coarser(SlabSeries<Sum>& coarse, std::uint32_t slab, const Sum& sum, std::int64_t,
                  std::size_t& sums) {
   coarse.at(slab / kCoarser, sums) += sum;
 }
 
-// What begins or ends in a slab; from the slab on, `level` more are in progress for all of it,
-// beside what is for a part of it.
+// Changes in a slab: from the next slab on, `level` more are in progress for the whole slab,
+// besides partial ones.
 struct BusyChange {
   std::int64_t part_ns = 0, level = 0;
   std::uint64_t starts = 0;

@@ -16,7 +16,7 @@ using summaries::Key;
 using summaries::key_of;
 using summaries::Numbers;
 
-// As many sums are kept in any case; more only where they stand for this many rows each.
+// This many sums are always kept; more only if each represents at least this many rows.
 constexpr std::size_t kFewSums = 1 << 16;
 constexpr std::size_t kRowsOfSum = 4;
 
@@ -44,7 +44,7 @@ class MessageSums {
  public:
   explicit MessageSums(Run& run) : run_(run) {}
 
-  // False where they turn out not to be worth it; what there is then is of no use.
+  // False if they turn out not to be worthwhile; the partial result is then useless.
   bool add_all() {
     sum_of_message_.reserve(run_.messages.size());
     for (const Message& message : run_.messages) {
@@ -131,7 +131,7 @@ class MessageSums {
   Numbers<Steps> path_numbers_;
   Numbers<Key<11>> step_numbers_;
   std::vector<HopSum> step_kinds_;  // by number; nothing summed
-  Steps steps_, kinds_;             // of the message at hand; each once, in their order
+  Steps steps_, kinds_;             // of the current message; each once, in order
   std::vector<std::uint32_t> sum_of_message_;
 };
 

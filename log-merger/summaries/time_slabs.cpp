@@ -14,7 +14,7 @@ namespace uctrace {
 namespace {
 
 constexpr std::uint32_t kFewestSlabs = 16;
-// The page keeps every slab of three layers of each process as a number.
+// The page stores each slab of three layers of each process as a number.
 constexpr std::size_t kMostNumbers = 1'600'000;
 
 TimeAxis first_axis(const TimeWindow& window, std::size_t processes) {
@@ -46,7 +46,7 @@ void sweep(const Changes& changes, std::int64_t slab_ns, Emit emit) {
   }
 }
 
-// Calls visit(span) for the changes of each group, which stand together.
+// Calls visit(span) for the adjacent changes of each group.
 template <typename Change, typename Visit>
 void each_group(const std::vector<Change>& changes, Visit visit) {
   for (std::size_t begin = 0, end = 0; begin < changes.size(); begin = end) {

@@ -1,7 +1,7 @@
-// What happens over time: the traffic of each cell in slabs of equal length, and how busy each
-// process was in each of them, in all three layers (traffic_rows.hpp). Rows are taken one after the
-// other. Where there are too many sums, four slabs become one: neither the size nor the memory
-// grows with the run, and the sums of a coarser axis are those of the finer one.
+// Activity over time: the traffic of each cell in slabs of equal length, and how busy each process
+// was in each slab, in all three layers (traffic_rows.hpp). Rows are added one by one. If there are
+// too many sums, four slabs are merged into one: so neither size nor memory grows with the run, and
+// coarser sums equal the finer ones.
 #pragma once
 
 #include <array>
@@ -47,20 +47,20 @@ class TimeSlabs {
  public:
   TimeSlabs(const TimeWindow& window, std::size_t processes, std::size_t row_budget = kSlabRows);
 
-  // A message that is in the window, at its instant; and a transfer that serves none, by its total.
+  // Adds a message in the window, at its instant; and a transfer without a message, by its total.
   void add(const Message& message, const TrafficCells::Placed& placed);
   void add_without_message(const Transfer& transfer, std::uint32_t total);
-  // What was in progress. nullopt: it is counted nowhere.
+  // Adds activity. nullopt: counted nowhere.
   void add(const MpiCallRow& call);
   void add(const UcpOperationRow& operation, std::optional<std::uint32_t> cell);
   void add(const Transfer& transfer, std::optional<std::uint32_t> total);
 
-  // Sums that are held. Most are a row each: more than so many for a row do not fit a budget.
+  // The number of sums held. Most become one row each: a budget of rows bounds them.
   std::size_t sums() const { return sums_; }
   static constexpr std::size_t kSumsOfRow = 2;
 
-  // What was added to another one, of the same window and budget: other layers of activity, and
-  // totals behind those that are here, of which `first_total` was its number 0.
+  // Merges another one with the same window and budget: other layers of activity, and totals whose
+  // numbers follow from `first_total` on.
   void take(TimeSlabs&& other, std::size_t first_total = 0);
 
   // Once all is added.
@@ -97,8 +97,8 @@ class TimeSlabs {
     }
   };
   using Series = SlabSeries<BusyChange>;
-  // Of a layer. Rows come process by process: only the groups of one are at hand, of the others
-  // there is one long list, which can be spilled.
+  // For one layer. Rows come process by process: only one process's groups are in use; those of
+  // others are in one long list, which can be spilled.
   struct Activity {
     // Of processes before, by group and slab; one whose rows do not stand together has several
     // lists until they are joined.

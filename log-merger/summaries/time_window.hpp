@@ -1,4 +1,4 @@
-// The span of time that traffic is counted of, and where rows are in time.
+// The time span in which traffic is counted, and the times of rows.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +13,20 @@ struct TimeWindow {
   std::int64_t from_ns = 0, to_ns = 0;
   bool is_part = false;
 
-  // What has no known time belongs to the whole run alone, as for the command line.
+  // Rows without a known time belong only to the whole run, as on the command line.
   bool takes(std::int64_t time_ns) const {
     return time_ns < 0 ? !is_part : time_ns >= from_ns && time_ns < to_ns;
   }
-  // Whether something in progress from start to end, neither before 0, is in progress here.
+  // Whether an activity from start to end (both >= 0) overlaps this window.
   bool overlaps(std::int64_t start_ns, std::int64_t end_ns) const {
     return start_ns >= 0 && start_ns < to_ns && end_ns >= from_ns;
   }
 };
 
-// All of a run whose last instant is this one, which belongs to it.
+// The whole run up to and including its last instant.
 inline TimeWindow whole_window(std::int64_t last_ns) { return {0, last_ns + 1, false}; }
 
-// Until when an operation is in progress: the end of the span if its end was not recorded.
+// The end of an operation; the end of the span if not recorded.
 inline std::int64_t end_or(std::int64_t end_ns, std::int64_t to_ns) {
   return end_ns < 0 ? to_ns : end_ns;
 }

@@ -1,7 +1,6 @@
-// What reports count, out of the sums of a run where they can tell what is asked, else out of its
-// rows. What is visited stands for one row or for many that are alike: `like` is one of them as far
-// as filters look at it, and where a length decides, one of the same class of sizes
-// (size_class.hpp).
+// The input of reports: from the sums of a run if these are sufficient, else from its rows. Each
+// visit represents one or many similar rows: `like` is one of them as far as filters are concerned;
+// for lengths, one of the same size class (size_class.hpp).
 #pragma once
 
 #include <cstdint>
@@ -17,28 +16,28 @@ namespace uctrace {
 
 struct Traffic {
   const Message& like;
-  std::span<const Hop> path;  // of all of them; hops that are alike may be one
+  std::span<const Hop> path;  // of all of them; similar hops may be joined
   std::uint64_t messages, bytes;
 };
-// The messages that the filter accepts. `wanted` of `like`, besides what the filter looks at; its
-// ends and memory, its function, communicator and protocol may be asked for. `bytes` are there if
-// Message::bytes is wanted, and `path` has the members that are wanted of it.
+// Visits the messages that the filter accepts. `wanted` members of `like`, besides the filter's
+// own: ends and memory, function, communicator and protocol are possible. `bytes` is set if
+// Message::bytes is wanted, and `path` has its wanted members.
 void for_each_traffic(const RowSource& source, const Filter& filter, const Wanted<Message>& wanted,
                       const Wanted<Hop>& of_path, const std::function<void(const Traffic&)>& visit);
 
 struct Calls {
   TextId function, comm;
   std::uint32_t process;
-  // Where they were called, -1 = in no stack outside of the libraries; nullopt: not known.
+  // Their call site, -1 = no frame outside the libraries; nullopt: not known.
   std::optional<std::int32_t> call_site;
   std::uint64_t calls, bytes, ns;  // bytes: by the arguments
-  bool is_timed;                   // a time of one of them at least is known
+  bool is_timed;                   // the time of at least one is known
 };
-// The MPI calls that the filter accepts.
+// Visits the MPI calls that the filter accepts.
 void for_each_calls(const RowSource& source, const Filter& filter,
                     const std::function<void(const Calls&)>& visit);
-// The UCP operations that were not called by MPI, of which the place is known, and whose message,
-// where they have one, the filter selects.
+// Visits the UCP operations outside MPI with a known call site whose message, if any, the filter
+// selects.
 void for_each_operations(const RowSource& source, const Filter& filter,
                          const std::function<void(const Calls&)>& visit);
 
@@ -52,7 +51,7 @@ void for_each_without_message(const RowSource& source, const Filter& filter,
 // How many there are in all.
 std::uint64_t count_without_message(const RowSource& source);
 
-// Rows of sums as what they stand for.
+// Rows of sums as the rows that they represent.
 Message like(const MessageSum& sum);
 Hop hop_of(const HopSum& sum);
 

@@ -44,7 +44,7 @@ auto order_of(const PathStep& step) {
                   step.remote_device);
 }
 
-// What a transfer has in common with the hop that it is part of.
+// The common key of a transfer and its hop.
 template <typename Step>
 auto what_of(const Step& step) {
   return std::tie(step.transport, step.op, step.role, step.device, step.from_memory, step.from_gpu,
@@ -138,7 +138,7 @@ void TrafficCells::sort_path(Path& path) const {
             [this](std::uint32_t a, std::uint32_t b) { return comes_before(a, b); });
 }
 
-// What of the path is alike, in the order of the path. A path may be long, and all of it differ.
+// Joins similar hops, in path order. A path may be long, and all hops different.
 void TrafficCells::sum_path(std::span<const Hop> path) {
   hop_steps_.clear();
   for (const Hop& hop : path) hop_steps_.push_back(number_of(step_of(hop)));
@@ -250,7 +250,7 @@ std::optional<std::uint32_t> TrafficCells::find_cell(std::int32_t src, std::int3
   return cell_numbers_.find(summaries::key_of(src, dst, *of_class));
 }
 
-// A message to itself has both ends in one process: then any end fits.
+// A message to self has both ends in one process: then any end fits.
 std::optional<std::uint32_t> TrafficCells::total_in(std::uint32_t cell,
                                                     const Transfer& transfer) const {
   const TrafficCell& of = tables_.cells[cell];

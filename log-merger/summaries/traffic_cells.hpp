@@ -1,4 +1,4 @@
-// Counts traffic by cell (traffic_rows.hpp). Of each message four bytes are kept: its cell.
+// Counts traffic by cell (traffic_rows.hpp). Keeps four bytes per message: its cell.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace uctrace {
 
 struct CellTables {
-  std::vector<PathStep> path_steps;  // in order of first appearance, as all of them
+  std::vector<PathStep> path_steps;  // in order of first appearance, like all tables
   std::vector<TrafficClass> traffic_classes;
   std::vector<ClassStep> class_steps;
   std::vector<TrafficCell> cells;
@@ -28,29 +28,28 @@ struct CellTables {
 class TrafficCells {
  public:
   explicit TrafficCells(const TimeWindow& window) : window_(window) {}
-  // Knows these cells, to find rows in them.
+  // With existing cells, to find rows in them.
   TrafficCells(const TimeWindow& window, CellTables tables);
 
-  // What add() and find() look at.
+  // The members needed by add() and find().
   static Wanted<Message> of_messages();
   static Wanted<Hop> of_paths();
   static Wanted<Transfer> of_transfers();
 
-  // All messages in their order, then all transfers in theirs. Where each is counted; nowhere: it
-  // is not in the window.
+  // Add all messages in order, then all transfers in order. Returns where each is counted; nothing:
+  // it is not in the window.
   struct Placed {
     std::uint32_t cell, first_total;
-    std::span<const CellTotal> path;  // of the totals from the first on; valid until the next call
+    std::span<const CellTotal> path;  // totals from the first one on; valid until the next call
   };
   std::optional<Placed> add(const Message& message, std::span<const Hop> path);
-  // The total. A transfer that serves a message was counted with it.
+  // Returns the total. A transfer of a message was already counted with it.
   std::optional<std::uint32_t> add(const Transfer& transfer);
 
   // Of what was added: a message by its number.
   std::optional<std::uint32_t> cell_of_message(std::size_t message) const;
 
-  // Where a row is counted that may have been added: its cell; its total, from the cell of the
-  // message that it serves.
+  // Where a row is counted, if it was added: its cell; or its total, from the cell of its message.
   std::optional<std::uint32_t> find(const Message& message, std::span<const Hop> hops) const;
   std::optional<std::uint32_t> find(const Transfer& transfer,
                                     std::optional<std::uint32_t> cell) const;

@@ -88,7 +88,7 @@ std::optional<TrafficTables> TrafficCount::finish(const Workers& workers) {
   of_messages_.take(std::move(of_transfers_), message_totals_);
   of_messages_.take(std::move(of_ucp_));
   of_messages_.take(std::move(of_mpi_));
-  // Where the axis can get no coarser there may be more sums than the budget has.
+  // If the axis cannot get coarser, there may be more sums than the budget allows.
   if (!fits(of_messages_)) return std::nullopt;
   TrafficTables tables{{}, of_messages_.tables(workers)};
   tables.cells = std::move(cells_).release();

@@ -1,5 +1,5 @@
 // The traffic of a run, or of a part of it, as cells and over time: counted from the rows, or read
-// where a run keeps it. Both are the same.
+// if stored in the run. Both give the same.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct TrafficTables {
   SlabTables slabs;
 };
 
-// Is told of every row that has a place in time, in the order of its table.
+// Receives every row with a known time, in table order.
 class RowVisitor {
  public:
   virtual ~RowVisitor() = default;
@@ -30,14 +30,14 @@ class RowVisitor {
   virtual void visit(const MpiCallRow& call, std::size_t number) = 0;
 };
 
-// Counts the traffic of a source, table by table: messages first, then at once, or in any order,
-// transfers and UCP operations, which are found in the cells of their messages. MPI calls at any
-// time. Each row is read once, and `visitor` told of it.
+// Counts the traffic of a source, table by table: messages first; then transfers and UCP
+// operations, in any order or in parallel, which are found in the cells of their messages. MPI
+// calls at any time. Each row is read once and passed to `visitor`.
 class TrafficCount {
  public:
   static constexpr std::size_t kAnyRows = SIZE_MAX / TimeSlabs::kSumsOfRow;
 
-  // Gives up where there is more than fits `most_rows`.
+  // Gives up if the result exceeds `most_rows`.
   TrafficCount(const RowSource& source, const TimeWindow& window, std::size_t row_budget,
                std::size_t most_rows = kAnyRows);
 
@@ -55,27 +55,27 @@ class TrafficCount {
   const RowSource source_;
   const std::size_t most_rows_, most_sums_;
   TrafficCells cells_;
-  std::size_t message_totals_ = 0;  // of the cells of messages, in front of those of transfers
+  std::size_t message_totals_ = 0;  // of the cells of messages, before those of transfers
   TimeSlabs of_messages_, of_transfers_, of_ucp_, of_mpi_;
 };
 
-// Of the rows `visitor` is told of it has process and times.
+// Rows for `visitor` have process and times.
 TrafficTables count_traffic(const RowSource& source, const TimeWindow& window, RowVisitor& visitor,
                             std::size_t row_budget = kSlabRows);
 
-// Whether the run keeps what is counted of all of it.
+// Whether the run stores the counts of all its traffic.
 inline bool has_traffic(const Run& run) { return run.slabs != 0; }
 TrafficTables read_traffic(const RowSource& source);
 
-// When a run keeps it: reading the rows of a short run takes no longer, and where the rows have
-// hardly their like, sums of them are as long as they are.
+// When a run stores it: for a short run, reading the rows takes no longer, and if rows are very
+// different, sums are as long as the rows.
 struct KeepTraffic {
   std::size_t least_rows = 4'000'000;  // of messages and operations
-  std::size_t rows_of_row = 2;         // so many of them for a row that is kept, or more
+  std::size_t rows_of_row = 2;         // at least so many rows per stored row
   std::size_t row_budget = kSlabRows;
 };
 
-// Puts what is counted of the whole run into it, in the steps of TrafficCount.
+// Stores the counts of the whole run in it, in the steps of TrafficCount.
 class TrafficToKeep {
  public:
   explicit TrafficToKeep(Run& run, const KeepTraffic& keep = {});

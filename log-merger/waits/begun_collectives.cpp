@@ -10,7 +10,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// Of several requests it must be told which ended, unless all did.
+// With several requests, the record must tell which ended, unless all did.
 bool is_known_to_end(const Job& job, CallIndex index) {
   const MpiCall& call = job.calls[index];
   if (call.open) return false;

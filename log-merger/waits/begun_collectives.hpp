@@ -10,8 +10,8 @@
 
 namespace uctrace::merge {
 
-// Of one process. `completed` is what its calls may have completed: an operation that several did
-// was over in the first of them.
+// For one process. `completed`: the operations that its calls may have completed; if several may
+// have completed one, the first did.
 std::vector<BegunCollective> begun_collectives(const Job& job, ProcessIndex process,
                                                RolesOfCalls& roles,
                                                const std::vector<CompletedOperation>& completed);

@@ -17,8 +17,7 @@ CallRole find(const Named* begin, const Named* end, std::string_view name, CallR
   return found != end ? found->second : otherwise;
 }
 
-// Neighbourhood collectives and those with counts for each process may have nothing to do with
-// those who are late.
+// Neighbourhood collectives, and those with counts per process, may not depend on late processes.
 CallRole role_of_collective(std::string_view base) {
   static constexpr Named kRoles[] = {{"barrier", CallRole::barrier},
                                      {"allreduce", CallRole::all_with_all},
@@ -74,7 +73,7 @@ CallRole role_of_completion(const MpiName& name) {
   return probes ? CallRole::probe : CallRole::other;
 }
 
-// All that opened a file make these together.
+// All processes that opened a file make these calls together.
 CallRole role_of_file(std::string_view base) {
   if (base.starts_with("file_i")) return CallRole::other;
   const bool together =
@@ -86,13 +85,13 @@ CallRole role_of_file(std::string_view base) {
   return together ? CallRole::on_file : CallRole::moves;
 }
 
-// Who takes part is more, or less, than the processes of the communicator that the call names.
+// The participants are not exactly the processes of the call's communicator.
 constexpr std::string_view kWithOthers[] = {
     "comm_accept",      "comm_connect",           "comm_join",
     "comm_spawn",       "comm_create_group",      "comm_spawn_multiple",
     "intercomm_create", "comm_create_from_group", "intercomm_create_from_groups"};
 
-// A session begins without other processes, and MPI does not say who waits when it ends.
+// A session begins without other processes, and MPI does not define who waits at its end.
 RoleOfCall role_of_edge(MpiEdge edge) {
   if (edge == MpiEdge::init) return {CallRole::start_of_mpi};
   return {edge == MpiEdge::finalize ? CallRole::end_of_mpi : CallRole::other};

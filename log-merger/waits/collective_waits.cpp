@@ -1,4 +1,5 @@
-// Who waits in operations of many processes, and until when: docs/waits.md has the rules.
+// Which processes wait in operations of many processes, and until when: docs/waits.md has the
+// rules.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -39,7 +40,7 @@ std::optional<WaitKind> kind_of_completion(CallRole role) {
   return std::nullopt;
 }
 
-// Of an operation whose name, and whose times across clocks, do not say who waits for whom.
+// For operations whose name does not tell the dependencies, or whose clocks cannot be compared.
 bool is_ruleless(const CollectiveOperation& operation) {
   return has_no_rule(operation.role) || may_not_synchronise(operation.role);
 }
@@ -63,7 +64,7 @@ std::uint8_t Collectives::side_at(const CollectiveOperation& operation, std::siz
   return job_.logs[c.process].comms[c.comm].side == 0 ? 0 : 1;
 }
 
-// By its own arguments, whatever the others did.
+// By its own arguments, independent of the others.
 bool Collectives::never_waits(const CollectiveOperation& operation, std::size_t place) const {
   const std::int32_t root = call(operation.told_by(place)).peer;
   const auto rank = static_cast<std::int64_t>(operation.rank_at(job_, place));
@@ -80,8 +81,8 @@ bool Collectives::never_waits(const CollectiveOperation& operation, std::size_t 
   }
 }
 
-// The call that decides by MPI's rules until when a process of the operation waits, kNone where it
-// does not.
+// The call that, by MPI's rules, ends the wait of a process of the operation; kNone if it does not
+// wait.
 CallIndex Collectives::late_for(const CollectiveOperation& operation, std::size_t place) const {
   const CallIndex own = operation.calls[place];
   const auto last_of = [&](auto&& is_meant) {
@@ -139,8 +140,8 @@ std::vector<CallIndex> Collectives::late_of_scan(const CollectiveOperation& oper
   return late;
 }
 
-// Somebody else who entered while the process was in the call: until the last of these it may have
-// waited.
+// Others that entered while the process was in the call: it may have waited until the last of
+// these.
 std::optional<Awaited> Collectives::may_have_waited(const WaitMaker& maker, WaitKind kind,
                                                     CallIndex waiting,
                                                     const CollectiveOperation& operation,
@@ -167,7 +168,7 @@ std::optional<Awaited> Collectives::may_have_waited(const WaitMaker& maker, Wait
   return longest;
 }
 
-// Once an operation, for all of its processes: there may be many operations of many.
+// Computed once per operation for all its processes: there may be many.
 std::vector<CollectiveOperation::Comparable> Collectives::across_clocks(
     const CollectiveOperation& operation) const {
   const std::size_t members = operation.calls.size();
@@ -182,7 +183,7 @@ std::vector<CollectiveOperation::Comparable> Collectives::across_clocks(
   const auto clock_of = [&](std::size_t place) {
     return clock_class(job_, call(operation.calls[place]).process);
   };
-  // Who may be waited for, by side and clock.
+  // The candidates, by side and clock.
   std::map<std::pair<std::size_t, std::size_t>, LastTwo> entered;
   std::size_t of_side[2] = {};
   const auto enters = [&](std::size_t place) {
@@ -212,7 +213,8 @@ std::vector<CollectiveOperation::Comparable> Collectives::across_clocks(
   return across;
 }
 
-// Where some clocks cannot be compared: any of the others may have been later than who is known.
+// If some clocks cannot be compared, any of those processes may have been later than the known
+// ones.
 std::vector<Awaited> Collectives::awaited_across_clocks(const WaitMaker& maker, WaitKind kind,
                                                         CallIndex waiting,
                                                         const CollectiveOperation& operation,

@@ -1,4 +1,4 @@
-// Lays calls out as operations; collective_waits.cpp has who waits in them.
+// Groups calls into operations; collective_waits.cpp finds the waits in them.
 #include "log-merger/waits/collectives.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ bool moves_data(CallRole role) {
   return role >= CallRole::all_with_all && role <= CallRole::from_lower_ranks;
 }
 
-// MPI lets a process call MPI_Bcast and another one MPI_Bcast_c.
+// MPI allows one process to call MPI_Bcast and another MPI_Bcast_c.
 std::string_view without_suffix(std::string_view function) {
   return function.ends_with("_c") ? function.substr(0, function.size() - 2) : function;
 }
@@ -87,8 +87,8 @@ void Collectives::add_calls(ProcessIndex process, RolesOfCalls& roles, Groups& g
   }
 }
 
-// A persistent request is known by its number among those that collective calls of its communicator
-// made.
+// A persistent request is identified by its number among those made by collective calls of its
+// communicator.
 void Collectives::add_starts(ProcessIndex process, RolesOfCalls& roles, Own& own) {
   const ProcessLog& log = job_.logs[process];
   if (log.makers_of_started.empty()) return;
@@ -139,7 +139,7 @@ void Collectives::lay_out(const Key& key, const Sequences& sequences, RolesOfCal
     const MpiCall& first = call(operation.told_by(0));
     operation.role = starts ? roles.starts(first) : roles(first).role;
     operation.begins = starts || roles(first).begins;
-    // MPI_Finalize has no communicator, whatever a log says of the world.
+    // MPI_Finalize has no communicator, whatever a log says about the world.
     operation.inter = comm.inter && std::get<Scope>(key) != Scope::mpi;
     known = known && operation.calls.size() == members && agree(operation);
     operation.complete = known;
@@ -249,7 +249,7 @@ CallIndex Collectives::left_by(EntryOfCall begun) const {
                               : operation->left_by_process(job_, call(begun.entered).process);
 }
 
-// Of both sides of an intercommunicator; 0 = not known.
+// For both sides of an intercommunicator; 0 = not known.
 std::size_t Collectives::processes_of(const MpiCall& c) const {
   const InstanceIndex instance = instance_of(c);
   if (instance == kNone) return 0;

@@ -1,15 +1,15 @@
-// Which calls of the processes of a communicator, a window or a file are one operation, and who
-// waited for whom in it. Private to the waits.
+// Groups the calls of a communicator's, window's or file's processes into operations, and finds the
+// waits in them. Private to the waits.
 //
 // All processes make the collective calls of a communicator in one order, so the k-th call of each
-// is the k-th operation. That needs all calls of all of them: where something was not recorded, was
-// dropped, or the functions do not agree, nothing is claimed from there on. Persistent requests are
-// made in that order, too, and started as often by each: the k-th starts of the same one are one
+// is the k-th operation. That needs all calls of all processes: after an unrecorded or dropped
+// call, or a disagreement of functions, nothing more is claimed. Persistent requests are made in
+// that order, too, and started equally often by each: the k-th starts of the same request are one
 // operation.
 //
-// Where the name of an operation does not say who waits for whom, its messages may
-// (proven_entries.hpp). What they do not prove is unknown as long as somebody entered the operation
-// while a process was in it; whoever entered later was not waited for.
+// If the name of an operation does not tell the dependencies, its messages may
+// (proven_entries.hpp). Anything they do not prove is unknown if another process entered the
+// operation while a process was in it; nobody waited for processes that entered later.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@
 
 namespace uctrace::merge {
 
-// The call by which a process enters an operation, and the one whose arguments are the operation's:
-// the same, but for a persistent one.
+// The call by which a process enters an operation, and the call with the operation's arguments: the
+// same unless persistent.
 struct EntryOfCall {
   EntryOfCall(CallIndex call) : entered(call), told_by(call) {}
   EntryOfCall(CallIndex start, CallIndex maker) : entered(start), told_by(maker) {}
@@ -47,19 +47,20 @@ struct HashOfEntry {
 struct CollectiveOperation {
   CallRole role = CallRole::other;
   bool begins = false;            // other calls complete it
-  bool complete = true;           // every process of it has a call that is over or needs not be
+  bool complete = true;           // every process of it has a call that has ended or need not end
   bool inter = false;             // between the two groups of an intercommunicator
   std::vector<CallIndex> calls;   // by process
-  std::vector<CallIndex> makers;  // of a persistent one: what made the requests, by process
-  // The calls that these processes left it by: the same, or those that complete what these begin;
+  std::vector<CallIndex> makers;  // for a persistent one: the calls that made the requests, by
+                                  // process
+  // The calls by which these processes left it: the same, or those that complete non-blocking ones;
   // kNone = not known.
   std::vector<CallIndex> left_by;
-  // Who entered last, of each group and of all, and who left first; only where it is complete.
+  // The last to enter, of each group and of all, and the first to leave; only if complete.
   CallIndex last, last_of_side[2], first_left;
   CallIndex root;                   // of one from or to a root
   std::vector<CallIndex> by_entry;  // the calls by time, where there is no rule
-  // By process, empty where the clocks of all can be compared: the last to enter of those that it
-  // may wait for and whose clocks can be compared with its own, and whether there are no others.
+  // By process, empty if all clocks can be compared: the last to enter among those that it may wait
+  // for with comparable clocks, and whether these are all.
   struct Comparable {
     CallIndex late;
     bool are_all = true;
@@ -69,13 +70,13 @@ struct CollectiveOperation {
   // Whether the clocks of its processes can be compared.
   bool one_time() const { return across.empty(); }
 
-  // Of which the arguments are the operation's.
+  // The call with the operation's arguments.
   CallIndex told_by(std::size_t place) const {
     return makers.empty() ? calls[place] : makers[place];
   }
-  // Of a process in `calls`; nothing where it is not in it.
+  // The place of a process in `calls`; nothing if it is not there.
   std::optional<std::size_t> place_of(const Job& job, ProcessIndex process) const;
-  // Of `left_by`; kNone where the process is not in it.
+  // From `left_by`; kNone if the process is not there.
   CallIndex left_by_process(const Job& job, ProcessIndex process) const;
   std::uint32_t rank_at(const Job& job, std::size_t place) const;
 };
@@ -90,23 +91,23 @@ class Collectives {
   // Waits in the calls themselves.
   void find_waits(const WaitMaker& maker, std::vector<Wait>& rows) const;
 
-  // What `waiting`, which completes the non-blocking operation that `begun` began, waits for.
+  // The waits of `waiting`, which completes the non-blocking operation begun by `begun`.
   std::vector<Awaited> awaited(const WaitMaker& maker, CallIndex waiting, EntryOfCall begun) const;
 
-  // Whether processes may wait for each other in it, and it is not known which calls of theirs are
-  // the same operation.
+  // Whether processes may wait for each other in it, but the calls of the operation are not known.
   bool is_of_no_operation(const MpiCall& call, CallRole role) const;
-  // What such a call waits for.
+  // The waits of such a call.
   std::vector<Awaited> awaited_alone(const WaitMaker& maker, CallIndex index, CallRole role) const;
 
   // `waiting` completed what `begun` began.
   void completed_by(CallIndex waiting, EntryOfCall begun);
-  // The call that completed what this one began, itself where it blocks; kNone: not known.
+  // The call that completed the operation begun by this one, itself if blocking; kNone: not known.
   CallIndex left_by(EntryOfCall begun) const;
 
  private:
-  // What is called in one order: collective operations of a communicator, starts of a persistent
-  // one, windows and files made of it, what is called on one of these, the end of MPI.
+  // A sequence of calls with the same order in all processes: collective operations of a
+  // communicator, starts of a persistent one, creation of its windows and files, calls on one of
+  // these, the end of MPI.
   enum class Scope : std::uint8_t { communicator, starts, windows, window, files, file, mpi };
   using Key = std::tuple<InstanceIndex, Scope, std::int32_t>;  // the last one: which of these
   using Sequences = std::map<ProcessIndex, std::vector<EntryOfCall>>;
@@ -150,7 +151,7 @@ class Collectives {
   ProvenEntries proven_;
   std::vector<CollectiveOperation> operations_;
   std::unordered_map<EntryOfCall, std::size_t, HashOfEntry> begun_;  // operations
-  std::set<ProcessIndex> unknown_starts_;  // processes that started what is not known
+  std::set<ProcessIndex> unknown_starts_;  // processes that started unknown requests
 };
 
 }  // namespace uctrace::merge

@@ -115,7 +115,7 @@ Completed CompletedMessages::of(CallIndex index) {
   if (role == CallRole::message) {
     add_messages(index, index, completed);
   } else if (role == CallRole::completes) {
-    // Handles that libraries give to all requests that are complete at once: nobody waits for them.
+    // Handles that libraries use for all requests that complete immediately: nobody waits for them.
     std::vector<std::uint64_t> own;
     for (const std::uint64_t handle : requests_.waited_for(index)) {
       if (!requests_.is_shared(handle)) own.push_back(handle);

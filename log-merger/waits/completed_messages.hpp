@@ -13,15 +13,15 @@
 
 namespace uctrace::merge {
 
-// What one call returned only after.
+// The things that had to complete before one call returned.
 struct Completed {
   std::vector<UcpIndex> messages;       // sends and receives of point-to-point calls
-  std::vector<EntryOfCall> operations;  // what began non-blocking collective operations
-  bool all_known = true;                // no request of which it is not known what it was
+  std::vector<EntryOfCall> operations;  // the calls that began non-blocking collective operations
+  bool all_known = true;                // all its requests are known
 };
 
-// Whether it is known which of its several requests a call ended: all, or those that it was told. A
-// test of all has them in the log only where it found that all are over.
+// Whether it is known which of its requests a call ended: all, or the recorded ones. A test of all
+// records them only if it found all complete.
 bool tells_what_ended(const Job& job, const MpiCall& call, const CallRequests& several);
 
 // Of one process.
@@ -30,15 +30,15 @@ class CompletedMessages {
   CompletedMessages(const Job& job, ProcessIndex process, RolesOfCalls& roles);
 
   Completed of(CallIndex index);
-  // What is known to have been complete when a call tested it; all_known is true.
+  // Operations known to have been complete when a call tested them; all_known is true.
   Completed found_by_test(CallIndex index);
-  // The only receive that the call asked for, and the MPI_Mprobe that found the message which it is
-  // given; kNone: not known.
+  // The only receive that the call requested, and the MPI_Mprobe that found its message; kNone: not
+  // known.
   UcpIndex receive_of(CallIndex index) const;
   CallIndex probe_of(CallIndex index) const;
 
  private:
-  // UCP operations that a point-to-point call, or the start of a request, asked for.
+  // UCP operations requested by a point-to-point call or the start of a request.
   std::pair<std::size_t, std::size_t> asked_by(CallIndex index) const;
   void add_messages(CallIndex asked, CallIndex maker, Completed& completed);
   void add_request(CallIndex maker, CallIndex waiting, Completed& completed);

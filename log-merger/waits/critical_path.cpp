@@ -49,7 +49,7 @@ class Walk {
     return part;
   }
 
-  // Of the process that ended last: its last call, after which nothing is on the path.
+  // Starts at the last call of the process that ended last; nothing after it is on the path.
   bool begin_at_the_end() {
     const auto last =
         std::max_element(run_.rank_times.begin(), run_.rank_times.end(),
@@ -67,7 +67,7 @@ class Walk {
     return false;
   }
 
-  // The call of the same thread before it that has times.
+  // The previous call of the same thread with known times.
   std::int64_t call_before(std::int64_t row) const {
     const MpiCallRow& from = call(row);
     for (std::int64_t before = row - 1; before >= 0; --before) {
@@ -78,8 +78,8 @@ class Walk {
     return kNoCall;
   }
 
-  // What lies before `at_ns_` on the thread of `next_`, of which `current_` is the call before.
-  // Whether the path goes on.
+  // Handles the time before `at_ns_` on the thread of `next_`, whose previous call is `current_`.
+  // Returns whether the path goes on.
   bool step() {
     while (current_ != kNoCall && call(current_).t_start_ns >= at_ns_) go_before_current();
     const std::int64_t begin_ns = begin_ns_[call(next_).process];
@@ -110,8 +110,8 @@ class Walk {
     at_ns_ = from_ns;
   }
 
-  // Of the current call, before `at_ns_`. Each is followed once: where the clocks are off, two
-  // processes may seem to wait for each other at one instant.
+  // A wait of the current call before `at_ns_`. Each is followed once: with clock errors, two
+  // processes may seem to wait for each other at the same instant.
   std::optional<std::size_t> last_wait() {
     const auto begin = std::partition_point(run_.waits.begin(), run_.waits.end(),
                                             [&](const Wait& w) { return w.call < current_; });

@@ -12,18 +12,18 @@ namespace uctrace::merge {
 
 namespace {
 
-// Costs of a wait that passes through it: nanoseconds, of which parts are no whole numbers.
+// Costs passed through a wait, in fractional nanoseconds.
 struct Cost {
   double short_ns = 0, long_ns = 0;
 };
 
-// The waits of one process by time. They do not overlap, but for those of several threads: of these
-// the ones that begin within another are left out of its time.
+// The waits of one process by time. Only those of several threads may overlap: waits that begin
+// within another one are not counted in its time.
 struct WaitsOfProcess {
   std::vector<std::size_t> rows;  // of Run::waits
   std::vector<std::int64_t> begins, ends;
-  std::vector<std::int64_t> before;  // sum of the lengths of those before
-  SumsOfRanges passed_on;            // cost a nanosecond of each, from later waits of others
+  std::vector<std::int64_t> before;  // sum of earlier lengths
+  SumsOfRanges passed_on;            // cost per nanosecond of each, from later waits of others
 };
 
 // Some of a process that follow each other.
@@ -70,7 +70,7 @@ class Delays {
     for (WaitsOfProcess& own : of_process_) own.passed_on = SumsOfRanges(own.rows.size());
   }
 
-  // Latest first: what passes cost on to a wait ends after it.
+  // Latest first: waits that pass cost on to a wait end after it.
   std::vector<std::size_t> by_end() const {
     std::vector<std::size_t> rows;
     for (std::size_t row = 0; row < run_.waits.size(); ++row) {
@@ -115,7 +115,7 @@ class Delays {
     const Meeting meeting = meetings_.last(own, late, {wait.t_start_ns, late_ns});
     const Span waits_of_own =
         waits_between(of_process_[own.place()], meeting.own_ns, wait.t_start_ns);
-    // What passes cost on must end later than what it is passed on to (by_end).
+    // A wait must end later than the one it passes cost on to (by_end).
     const Span waits_of_late =
         waits_between(of_process_[late.place()], meeting.other_ns, late_ns - 1);
     const std::int64_t work_of_late = late_ns - meeting.other_ns - waits_of_late.ns;
@@ -133,7 +133,7 @@ class Delays {
     ++counts_[key_of(wait)];
   }
 
-  // The call that was late names the place.
+  // The late call defines the place.
   Key key_of(const Wait& wait) const {
     const auto process = static_cast<std::uint32_t>(wait.cause_process);
     if (wait.cause_call < 0) return {process, kNoText, -1};

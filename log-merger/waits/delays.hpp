@@ -1,5 +1,5 @@
-// Whose work the waits come from. Who is waited for may be late because of its own work, or because
-// it waited itself: then its waits pass the cost on, back to the work where it began.
+// Finds the work that causes waits. The awaited process may be late because of its own work, or
+// because it waited itself: then its waits pass the cost on, back to the original work.
 //
 // After D. Boehme, M. Geimer, L. Arnold, F. Voigtlaender, F. Wolf, "Identifying the root causes of
 // wait states in large-scale parallel applications", ACM TOPC 3(2), 2016, with one category of work

@@ -14,7 +14,7 @@ class DependencyRows {
 
   void add(const CollectiveOperation& operation) {
     if (!operation.complete || operation.inter) return;
-    // Some may return early, which is not seen across clocks.
+    // Some may return early, which cannot be seen across clocks.
     if (may_not_synchronise(operation.role) && !operation.one_time()) return;
     switch (operation.role) {
       case CallRole::barrier:
@@ -40,8 +40,8 @@ class DependencyRows {
     }
   }
 
-  // What messages prove (proven_entries.hpp): the calls that they came from, and the last of those
-  // that these needed.
+  // Dependencies proven by messages (proven_entries.hpp): the calls that they came from, and the
+  // last of those that these needed.
   void add_proven(const Collectives& collectives) {
     const ProvenEntries& proven = collectives.proven();
     for (const CallIndex call : proven.calls()) {
@@ -100,7 +100,7 @@ class DependencyRows {
                      .on = on.number()});
   }
 
-  // A call that starts a persistent operation whose messages tell starts no other.
+  // A call that starts a persistent operation with telling messages starts no other.
   EntryOfCall entry_of(CallIndex call) const {
     const auto& started = job_.logs[job_.calls[call].process].makers_of_started;
     const auto makers = started.find(call);

@@ -1,4 +1,4 @@
-// What each call that returned had to come first, at another process: Run::call_dependencies.
+// What had to happen at another process before each call could return: Run::call_dependencies.
 // Private to the waits.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace uctrace::merge {
 
-// A call that completed a non-blocking collective operation, and what began it.
+// A call that completed a non-blocking collective operation, and the call that began it.
 using CompletedOperation = std::pair<CallIndex, EntryOfCall>;
 
 // Of the calls of one process.
@@ -19,8 +19,8 @@ struct DependenciesOfProcess {
   std::vector<CompletedOperation> completed;
 };
 
-// Fills Run::call_dependencies, of which the rows of messages and epochs are given. `collectives`
-// know what completed them.
+// Fills Run::call_dependencies; the rows of messages and epochs are given. `collectives` must know
+// the completing calls.
 void find_dependencies(Job& job, const Collectives& collectives,
                        std::vector<CallDependency> of_calls);
 

@@ -1,4 +1,4 @@
-// How long the run would have taken over a network that moves everything at once. Private to the
+// The duration of the run over an ideal network that moves everything instantly. Private to the
 // waits.
 #pragma once
 
@@ -10,15 +10,15 @@
 
 namespace uctrace::merge {
 
-// For each process, the time from the end of its MPI_Init to the start of its MPI_Finalize if no
-// call of MPI took any time but to wait for what must have begun elsewhere: the send of a message,
-// the last process of a collective operation. What is between calls takes as long as it did. Sends
-// wait for nobody. -1 = the process has no calls. This is the ideal run of POP's transfer and
-// serialisation efficiencies (https://pop-coe.eu/node/69), of Dimemas with no latency and no limit
-// of bandwidth. Run::call_dependencies are there.
+// For each process, the time from the end of its MPI_Init to the start of its MPI_Finalize if MPI
+// calls only waited for events that must begin elsewhere: the send of a message, the last process
+// of a collective operation. The time between calls stays as recorded. Sends wait for nobody. -1 =
+// the process has no calls. This is the ideal run of POP's transfer and serialisation efficiencies
+// (https://pop-coe.eu/node/69), of Dimemas with no latency and no limit of bandwidth.
+// Run::call_dependencies are there.
 //
-// The calls of several threads of a process are taken as those of one: what ends with the entry of
-// a call is between calls, what ends with its end is in it.
+// The calls of several threads of a process are treated as those of one: time that ends with the
+// entry of a call is between calls, time that ends with its end is in it.
 std::vector<std::int64_t> ideal_times(const Job& job, RolesOfCalls& roles);
 
 }  // namespace uctrace::merge

@@ -6,7 +6,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// Operations that are looked through for one that was over at both.
+// How many operations to search for one that had ended at both.
 constexpr std::size_t kEarlier = 64;
 
 }  // namespace
@@ -52,8 +52,8 @@ void Meetings::lay_out(MessagesOfPair& messages) {
   }
 }
 
-// What `own` sent just before it waited reaches the other one when that comes to receive it:
-// perhaps long after it was late.
+// A message that `own` sent just before its wait is received only when the other process gets to
+// it: perhaps long after it was late.
 std::optional<Meeting> Meetings::last_message(ProcessIndex own, ProcessIndex other,
                                               Until until) const {
   const bool first = own < other;

@@ -1,5 +1,5 @@
-// When two processes last heard of each other: a message of one reached the other, or both left the
-// same collective operation; else when they left MPI_Init. Private to the waits.
+// When two processes last synchronised: a message of one reached the other, or both left the same
+// collective operation; else when they left MPI_Init. Private to the waits.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace uctrace::merge {
 
-// An instant of each: when the one sent and the other had received, or when each left.
+// An instant of each: the send and the completed receive, or leaving the operation.
 struct Meeting {
   std::int64_t own_ns = -1, other_ns = -1;
 };
@@ -47,12 +47,12 @@ class Meetings {
   std::optional<Meeting> last_operation(ProcessIndex own, ProcessIndex other, Until until) const;
 
   const Job& job_;
-  // By the time of the first of the pair. That of the second grows with it, but where it received
-  // late what had been sent long before.
+  // Sorted by the time of the pair's first process. The second's time mostly grows with it, unless
+  // it received an old message late.
   struct MessagesOfPair {
     std::vector<Meeting> meetings;
-    // Of each, counted from 1, the last one before it that was earlier at the second; 0: none was.
-    // So all that are later at the second are passed over at once.
+    // For each, counted from 1, the last earlier one with an earlier time at the second; 0: none.
+    // So those that are later at the second are skipped at once.
     std::vector<std::size_t> earlier;
   };
   static void lay_out(MessagesOfPair& messages);

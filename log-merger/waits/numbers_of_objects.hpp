@@ -1,4 +1,4 @@
-// Which window, or file, of a process is the same as which of another. For the waits and hangs.
+// Identifies windows and files across processes. For the waits and hangs.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace uctrace::merge {
 
-// All processes make the windows of a communicator in one order, and open its files in one: so they
-// are told by their number among those of the communicator.
+// All processes make the windows of a communicator, and open its files, in the same order: so they
+// are identified by their number within the communicator.
 class NumbersOfObjects {
  public:
   explicit NumbersOfObjects(const Rows<CommObject>& objects) : numbers_(objects.size()) {

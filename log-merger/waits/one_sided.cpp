@@ -44,7 +44,7 @@ void OneSided::add_calls(ProcessIndex process, RolesOfCalls& roles) {
   }
 }
 
-// What moves data, or waits until it is moved.
+// Handles calls that move data or wait for it.
 void OneSided::take_operation(CallIndex index, std::map<Key, Access>& open, Locked& locked,
                               const Key& key) const {
   const MpiCall& c = call(index);
@@ -125,7 +125,7 @@ void OneSided::add_dependency(CallIndex call, CallIndex on) {
                            .on = on.number()});
 }
 
-// Whom each MPI_Win_post told.
+// Notes the origins that each MPI_Win_post notified.
 void OneSided::note_told() {
   std::map<CallIndex, Exposure*> exposure_of;
   for (auto& [key, shared] : windows_) {
@@ -160,7 +160,7 @@ const OneSided::Exposures& OneSided::exposures_for(ProcessIndex origin, const Ex
   return target.all_tell && told != target.told.end() ? told->second : target.for_any;
 }
 
-// What does not fit is not known, at both ends.
+// If access and exposure epochs do not fit, both ends are unknown.
 void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) {
   std::map<std::pair<ProcessIndex, ProcessIndex>, std::vector<const Access*>> of_pair;
   for (const Access& access : shared.accesses) {
@@ -199,7 +199,7 @@ void OneSided::find_epochs(const WaitMaker& maker, const Shared& shared, Awaited
   }
 }
 
-// Where nobody was told, each other process of the window may be an origin.
+// If no origin was notified, every other process of the window may be one.
 bool OneSided::KnownOrigins::all_of(const Exposure& exposure, std::size_t processes) const {
   if (may_have_others.contains(&exposure) || exposure.tells_others) return false;
   const auto found = of.find(&exposure);
@@ -212,8 +212,8 @@ bool OneSided::KnownOrigins::all_of(const Exposure& exposure, std::size_t proces
   return processes > 0 && origins.size() >= processes - 1;
 }
 
-// A call of the access that was entered before the exposure began and left afterwards is where it
-// waited. All others returned without, whatever the library did in them.
+// The access waited in a call that was entered before the exposure began and left afterwards. All
+// other calls returned without it.
 void OneSided::find_epoch(const WaitMaker& maker, const Access& access, const Exposure& exposure,
                           ProcessIndex target, AwaitedBy& awaited) {
   const std::int64_t posted_ns = call(exposure.post).start_ns;
@@ -234,8 +234,8 @@ void OneSided::find_epoch(const WaitMaker& maker, const Access& access, const Ex
   }
 }
 
-// Who holds a lock that excludes this one gives it back before this one's epoch ends: the call in
-// which that happened is where it waited. Of several holders the last one decided.
+// The holder of a conflicting lock releases it before this epoch ends: the wait is in the call
+// during which that happened. With several holders the last one decides.
 void OneSided::find_locks(const WaitMaker& maker, const Shared& shared, AwaitedBy& awaited) {
   std::map<ProcessIndex, std::vector<const Access*>> of_target;
   for (const Access& lock : shared.locks) {
@@ -243,7 +243,7 @@ void OneSided::find_locks(const WaitMaker& maker, const Shared& shared, AwaitedB
       of_target[lock.targets.front()].push_back(&lock);
     }
   }
-  // Locks of all targets are shared: they only meet exclusive ones.
+  // Locks of all targets are shared: they conflict only with exclusive ones.
   for (auto& [target, locks] : of_target) {
     if (std::none_of(locks.begin(), locks.end(), [](const Access* one) { return one->alone; })) {
       continue;
@@ -261,7 +261,7 @@ void OneSided::find_locks(const WaitMaker& maker, const Shared& shared, AwaitedB
   }
 }
 
-// Of a lock of all targets: calls that name another target have nothing to do with this one.
+// For a lock of all targets: calls that name another target are irrelevant.
 bool OneSided::concerns(CallIndex index, ProcessIndex target) const {
   const MpiCall& c = call(index);
   return c.peer < 0 || target_of(c) == target;

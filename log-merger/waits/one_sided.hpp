@@ -1,12 +1,12 @@
-// Waits of one-sided communication but for those of all processes of a window (collectives.hpp):
+// Waits of one-sided communication except those of all processes of a window (collectives.hpp):
 // access and exposure epochs, and locks. Private to the waits.
 //
 // The groups that MPI_Win_post and MPI_Win_start name are not recorded. An access epoch has the
-// targets that its operations name: an origin that moves nothing in it is not seen. MPI_Win_post
-// tells the origins of its group by operations of UCP, if it tells any by these. Where all
-// exposures of a target do, those for an origin that was told are the ones that told it; otherwise
-// each of them may be for it. The k-th access of an origin to a target belongs to the k-th of these
-// exposures if there are as many of the one as of the other; else it is not known which one.
+// targets that its operations name: an origin without operations is not visible. MPI_Win_post may
+// notify the origins of its group by UCP operations. If all exposures of a target do so, the
+// exposures for an origin are those that notified it; otherwise each may be for it. The k-th access
+// of an origin to a target belongs to the k-th of these exposures if their numbers are equal; else
+// it is not known.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ namespace uctrace::merge {
 class OneSided {
  public:
   OneSided(const Job& job, RolesOfCalls& roles);
-  // Returns which calls can only have returned after which others.
+  // Returns the dependencies between calls.
   std::vector<CallDependency> find_waits(const WaitMaker& maker, std::vector<Wait>& rows);
 
  private:
@@ -37,25 +37,25 @@ class OneSided {
     std::vector<CallIndex> calls;
     std::vector<ProcessIndex> targets;  // each once
     bool alone = false;                 // by an exclusive lock
-    bool of_all = false;                // by MPI_Win_lock_all, whose targets are all
-    std::int64_t ends_ns = -1;          // entered the call that ends it, -1 = it did not
+    bool of_all = false;                // by MPI_Win_lock_all, for all targets
+    std::int64_t ends_ns = -1;          // entry of the call that ends it, -1 = none
   };
   struct Exposure {
     CallIndex post, wait;
     std::set<ProcessIndex> told;  // by MPI_Win_post, others than its own
-    bool tells_others = false;    // processes of which there is no log
+    bool tells_others = false;    // also processes without a log
     bool tells_any() const { return tells_others || !told.empty(); }
   };
   using Exposures = std::vector<const Exposure*>;  // in their order
   // Those of one target.
   struct Exposed {
     std::vector<Exposure> all;
-    // Once all are known: those that told an origin, and those that may be for any.
+    // Once all are known: exposures that notified an origin, and those that may be for any.
     std::map<ProcessIndex, Exposures> told;
     Exposures for_any;
     bool all_tell = true;
   };
-  // Whose access of an exposure is known, beside its own process.
+  // Origins of an exposure with a known access, besides its own process.
   struct KnownOrigins {
     std::map<const Exposure*, std::set<ProcessIndex>> of;
     std::set<const Exposure*> may_have_others;
@@ -69,7 +69,7 @@ class OneSided {
     std::vector<Access> locks;  // of one target each, or of all
   };
   using Key = std::pair<InstanceIndex, std::int32_t>;
-  // What a process holds open, by window, and by the rank that it locks, or kAllTargets.
+  // The open epochs of a process, by window and locked rank, or kAllTargets.
   using Locked = std::map<std::pair<Key, std::int32_t>, Access>;
   static constexpr std::int32_t kAllTargets = -1;
   using AwaitedBy = std::map<CallIndex, std::vector<Awaited>>;

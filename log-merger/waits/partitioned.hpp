@@ -1,4 +1,4 @@
-// Who waited for a partitioned message. Private to the waits.
+// Waits for partitioned messages. Private to the waits.
 //
 // A receive can be complete when the last partition of its send is ready, a send when its receive
 // is started: Thaerigen, Hermanns, Geimer (SC-W 2023), section 4.1.1.
@@ -16,7 +16,7 @@ class PartitionedMessages {
  public:
   explicit PartitionedMessages(const Job& job);
 
-  // What the call that completed receives, or sends, waited for.
+  // The waits of a call that completed receives, or sends.
   std::vector<Awaited> late_senders(const WaitMaker& maker, CallIndex index) const;
   std::vector<Awaited> late_receivers(const WaitMaker& maker, CallIndex index) const;
 
@@ -24,7 +24,7 @@ class PartitionedMessages {
   bool sends(const PartitionOperation& operation) const;
   const PartitionOperation* partner_of(const PartitionOperation& operation) const;
   ProcessIndex process_of(const PartitionOperation& operation) const;
-  // What its calls of MPI_Pready sent to the receiver; kNone where that is not one message.
+  // The message that its MPI_Pready calls sent to the receiver; kNone unless it is exactly one.
   UcpIndex message_of(const PartitionOperation& send, ProcessIndex receiver) const;
   template <typename Visit>
   void completed_by(CallIndex index, bool sends, Visit visit) const;

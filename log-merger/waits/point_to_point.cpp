@@ -9,16 +9,16 @@ namespace uctrace::merge {
 
 namespace {
 
-// Whether it is known which operation is at the other end.
+// Whether the operation at the other end is known.
 bool has_partner(const UcpOp& op) {
   return op.partner != kNone && (op.match == Match::exact || op.match == Match::inferred);
 }
 
-constexpr std::size_t kLaterReceives = 100;  // that are looked at for a wrong order
+constexpr std::size_t kLaterReceives = 100;  // examined for a wrong order
 
 }  // namespace
 
-// When the program began it: its call, of which the operation may be a later part.
+// When the program began it: the start of its call, in which the operation may come later.
 std::int64_t PointToPoint::began_ns(const UcpOp& op) const {
   const std::int64_t asked_ns = op.asked_by == kNone ? -1 : job_.calls[op.asked_by].start_ns;
   return asked_ns >= 0 ? asked_ns : op.start_ns;
@@ -32,7 +32,7 @@ Awaited PointToPoint::late_sender(CallIndex index, const UcpOp& receive) {
   one.wait.message = send.message.number();
   one.done_ns = receive.end_ns;
   const MpiCall& call = job_.calls[index];
-  // What cannot be compared was there never.
+  // If times cannot be compared, count it as never there.
   const std::int64_t margin_ns =
       one.wait.unknown == WaitUnknown::none ? one.margin_ns : INT64_MAX / 2;
   received_.push_back({call.start_ns, began_ns(receive), sent_ns, margin_ns, send.process.number(),
@@ -135,7 +135,7 @@ void PointToPoint::take(CallIndex index) {
     awaited.insert(awaited.end(), of_operation.begin(), of_operation.end());
   }
   take_partitions(index, awaited);
-  // A call that waits for a sender is not said to wait for a receiver as well.
+  // A call that waits for a sender does not count as waiting for a receiver as well.
   const auto entered_ns = job_.calls[index].start_ns;
   const bool is_late = std::any_of(awaited.begin(), awaited.end(), [&](const Awaited& one) {
     return one.wait.unknown == WaitUnknown::none && one.ready_ns > entered_ns + one.margin_ns;
@@ -182,10 +182,11 @@ void PointToPoint::take_without_rule(CallIndex index, CallRole role) {
   maker_.add(index, collectives_.awaited_alone(maker_, index, role), rows_);
 }
 
-// A late sender is in wrong order if a message that could have been taken instead was taken later,
-// by a receive that was posted later: of the same sender, one that it sent before; of another one,
-// one that was there when the wait began. Scalasca's rule also counts messages of other senders
-// that came during the wait; in a program of several steps these are mostly the next step's.
+// A late sender is a wrong order if another message could have been received instead, but was
+// received later by a later receive: from the same sender, a message sent before; from another
+// sender, one that had arrived when the wait began. Scalasca's rule also counts other senders'
+// messages that arrived during the wait; in iterative programs these mostly belong to the next
+// step.
 bool PointToPoint::is_wrong_order(const Wait& wait) const {
   const MpiCall& call = job_.calls[CallIndex(wait.call)];
   const std::int64_t sent_ns = wait.t_start_ns + wait.ns;
@@ -213,7 +214,7 @@ void PointToPoint::find_wrong_order() {
 
 std::vector<Wait> PointToPoint::finish() {
   find_wrong_order();
-  // What a probe waited for is what came first.
+  // A probe waited for the message that came first.
   rows_.insert(rows_.end(), of_probes_.begin(), of_probes_.end());
   return std::move(rows_);
 }

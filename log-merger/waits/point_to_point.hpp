@@ -26,22 +26,22 @@ class PointToPoint {
         collectives_(collectives),
         partitioned_(partitioned) {}
 
-  // For each call of a lane that waits for messages or requests, in their order.
+  // Call it for each call of a lane that waits for messages or requests, in order.
   void take(CallIndex index);
   void take_probe(CallIndex index);
-  // `role` as it is without a rule, in a call of no operation that is known.
+  // For a `role` without a rule, in a call of no known operation.
   void take_without_rule(CallIndex index, CallRole role);
-  // For all others: one that tests waits for nobody, but depends on what it finds.
+  // For all others: a test waits for nobody, but depends on what it finds.
   void take_test(CallIndex index) { add_dependencies(index, completed_.found_by_test(index)); }
-  // Rows of all calls that were taken, and the messages that they received.
+  // The rows of all calls taken, and the messages that they received.
   std::vector<Wait> finish();
   std::vector<ReceivedMessage> take_received() { return std::move(messages_); }
-  // What its calls waited for, however short.
+  // The dependencies of its calls, however short the wait.
   DependenciesOfProcess take_dependencies() { return std::move(dependencies_); }
 
  private:
-  // A message as it was received: when the call that completed it began, when it had been sent, and
-  // how far that may be off.
+  // A received message: when the completing call began, when the message had been sent, and the
+  // clock error.
   struct Received {
     std::int64_t completing_ns, posted_ns, sent_ns, margin_ns;
     std::int32_t source;

@@ -46,7 +46,8 @@ class Probes {
     if (!call.open && call.peer >= 0 && call.tag >= 0) all_.push_back(probe);
   }
 
-  // Those of which a receive takes the message for certain. What it may take is no longer known.
+  // Removes probes whose message the receive certainly takes. Those whose message it may take are
+  // no longer known.
   std::vector<CallIndex> taken_by(CommIndex comm, std::int32_t source, std::int32_t tag) {
     std::vector<CallIndex> taken;
     std::erase_if(all_, [&](CallIndex probe) {

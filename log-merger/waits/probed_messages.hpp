@@ -1,10 +1,10 @@
-// Which receive took the message that a probe found. Private to the waits.
+// The receive that took the message found by a probe. Private to the waits.
 //
-// The receive of a message that MPI_Mprobe found is given its handle. MPI_Probe leaves the message
-// where it is. Messages of one sender and tag are received in their order (MPI 4.0, section 3.5),
-// so the next receive that names the same source and tag takes what it found, unless one that names
-// them by a wildcard may have. What a probe found of any source, or with any tag, is not recorded;
-// nor is it known where another thread may have received in between.
+// A message found by MPI_Mprobe has a handle, which is passed to its receive. MPI_Probe leaves the
+// message in the queue. Messages of one sender and tag are received in order (MPI 4.0, section
+// 3.5), so the next receive that names the same source and tag takes it, unless a receive with
+// wildcards may have. The source or tag that a probe with wildcards found is not recorded; nor is
+// it known whether another thread received in between.
 #pragma once
 
 #include <unordered_map>

@@ -8,7 +8,7 @@ namespace uctrace::merge {
 
 namespace {
 
-// Calls whose messages are looked at, of one process.
+// The calls of one process whose messages are examined.
 class CallsByMessages {
  public:
   CallsByMessages(const Job& job, ProcessIndex process)
@@ -89,7 +89,7 @@ std::vector<ProvenEntries::Link> ProvenEntries::links_of(const Job& job, Process
         job.calls[send.asked_by].start_ns < 0) {
       continue;
     }
-    // What came when the call was over, it did not wait for.
+    // A call did not wait for messages that came after its end.
     const MpiCall& own = job.calls[receive.asked_by];
     if (calls.blocks(own) && receive.end_ns > own.end_ns) continue;
     links.push_back({send.asked_by, receive.asked_by, send.start_ns, receive.end_ns});
@@ -98,7 +98,7 @@ std::vector<ProvenEntries::Link> ProvenEntries::links_of(const Job& job, Process
 }
 
 void ProvenEntries::follow(const Job& job, const std::vector<Link>& links) {
-  using Event = std::tuple<std::int64_t, bool, std::size_t>;  // when, whether received, which link
+  using Event = std::tuple<std::int64_t, bool, std::size_t>;  // time, whether received, link
   std::vector<Event> events;
   events.reserve(2 * links.size());
   for (std::size_t i = 0; i < links.size(); ++i) {
@@ -113,7 +113,7 @@ void ProvenEntries::follow(const Job& job, const std::vector<Link>& links) {
       carried[i] = later(job, link.from, latest(link.from));
       continue;
     }
-    // Where its own process entered last, nobody was late for it.
+    // If its own process entered last, nobody was late for it.
     if (job.calls[carried[i]].process == job.calls[link.to].process) carried[i] = link.from;
     CallIndex& of_call = latest_[link.to];
     of_call = later(job, of_call, carried[i]);

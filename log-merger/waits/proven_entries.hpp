@@ -1,10 +1,10 @@
-// Which calls must have been entered before a call could be left, as the messages inside of these
-// calls prove. For operations whose name does not say who waits for whom. Private to the waits.
+// Which calls must have been entered before a call could be left, proven by the messages inside
+// these calls. For operations whose name does not tell the dependencies. Private to the waits.
 //
-// A message that a call received was sent in a call that had been entered, and what was received in
-// that one before it was sent in others: so all calls from which such a chain of messages leads to
-// a call were entered before it was left. The chain is followed by the times of each process alone:
-// a send in a call comes after all receives that had ended in it.
+// A message received in a call was sent in a call that had been entered; messages received there
+// before were sent in other calls, and so on. So all calls with such a chain of messages to a call
+// were entered before it was left. The chain is followed by the times of each process alone: a send
+// in a call comes after all receives that had ended in it.
 #pragma once
 
 #include <span>
@@ -21,10 +21,10 @@ class ProvenEntries {
  public:
   explicit ProvenEntries(const Job& job);
 
-  // The one that was entered last; kNone: none is known. Of a call that starts persistent
-  // operations: if it starts one alone.
+  // The one entered last; kNone: none is known. For a call that starts persistent operations: only
+  // if it starts exactly one.
   CallIndex latest(CallIndex call) const;
-  // All that messages came from at once.
+  // All calls from which messages came directly.
   std::span<const std::pair<CallIndex, CallIndex>> direct(CallIndex call) const;
   // All calls of which something is known, each once.
   std::vector<CallIndex> calls() const;

@@ -13,8 +13,8 @@ namespace uctrace::merge {
 
 namespace {
 
-// What is waited for in these is told by rows of Run::waits; the rest of their time data moves, or
-// the library works on it.
+// Calls whose waits are rows of Run::waits; during the rest of their time data moves, or the
+// library works on it.
 bool may_wait(RoleOfCall role) { return role.role != CallRole::other && !role.begins; }
 
 class TimesOfProcess {
@@ -52,14 +52,14 @@ class TimesOfProcess {
     add_ns(times_.waiting_ns, waiting);
     if (may_wait(role)) {
       add_ns(times_.unknown_ns, unknown);
-      // Of a damaged log they may be longer than any call.
+      // In a damaged log they may be longer than the call.
       if (waiting < ns) add_ns(times_.moving_ns, std::max<std::int64_t>(0, ns - waiting - unknown));
     } else {
       add_ns(times_.other_ns, ns);
     }
   }
 
-  // When the first call ended that is known: a window may have opened in it.
+  // The end of the first known call: a window may have opened in it.
   std::int64_t first_end_ns() const { return first_end_ns_; }
 
   std::optional<RankTime> finish() {
@@ -79,8 +79,8 @@ class TimesOfProcess {
  private:
   static constexpr std::int64_t kNotOver = -1;
 
-  // Of those that start or end MPI or a session: start and end. One that the process was in when it
-  // ended counts: what is before an MPI_Finalize is of the run, whether it was left or not.
+  // Start and end of the calls that start or end MPI or a session. A call that never returned
+  // counts, too: time before MPI_Finalize belongs to the run, whether that was left or not.
   std::vector<std::pair<std::int64_t, std::int64_t>> edge_calls_;
   EdgesOfMpi edges_;
   RankTime times_;
@@ -115,7 +115,7 @@ void find_rank_times(Job& job, RolesOfCalls& roles, const std::vector<std::int64
     }
     std::optional<RankTime> row = times.finish();
     if (!row) continue;
-    // What was not recorded would be taken for computing.
+    // Otherwise unrecorded calls would count as computing.
     if (has_all_calls(job.logs[process], times.first_end_ns(), row->t_end_ns)) {
       row->ideal_ns = ideal_ns[process.place()];
     }

@@ -1,4 +1,4 @@
-// What the processes spent their time with. Private to the waits.
+// How the processes spent their time. Private to the waits.
 #pragma once
 
 #include <cstdint>

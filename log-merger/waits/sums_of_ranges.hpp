@@ -1,5 +1,5 @@
-// Numbers 0, 1, ... to which something is added for a range of them at once, in logarithmic time (a
-// Fenwick tree of differences). Private to the waits.
+// An array with range additions in logarithmic time (a Fenwick tree of differences). Private to the
+// waits.
 #pragma once
 
 #include <cstddef>

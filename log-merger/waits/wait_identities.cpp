@@ -13,8 +13,7 @@ namespace {
 
 std::uint64_t number(std::int64_t ns) { return static_cast<std::uint64_t>(ns); }
 
-// Of each process, from the rows of its calls: those that have returned, but for MPI's own start
-// and end.
+// For each process, from the rows of its returned calls, without MPI's own start and end.
 std::vector<std::int64_t> time_in_mpi(const Run& run) {
   std::vector<std::int64_t> ns(run.processes.size());
   std::unordered_map<TextId, bool> counts;
@@ -66,7 +65,7 @@ Identity costs_of_waits(const Run& run) {
     add_ns(laid, delay.direct_ns);
     add_ns(laid, delay.passed_on_ns);
   }
-  // A row has two numbers, each rounded; costs that pass through many waits lose parts of a
+  // A row has two rounded numbers; costs that pass through many waits lose a fraction of a
   // nanosecond at each.
   const auto lost = static_cast<std::int64_t>(run.delays.size() + run.waits.size() / 16 + 1);
   return {"delays",

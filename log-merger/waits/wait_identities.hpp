@@ -1,5 +1,5 @@
-// The identities of waits, over the rows of a run: what each rank's times and the delays say is
-// held against its calls and its waits.
+// The identities of waits, over the rows of a run: compares each rank's times, and the delays, with
+// its calls and waits.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace uctrace::merge {
 
-// Whether somebody is laid the cost of a wait on: its length is known, and for whom it was.
-// Completion is no waiting, and MPI_Finalize is in no total.
+// Whether the cost of a wait is assigned to a process: its length and cause are known. Completion
+// is not waiting, and MPI_Finalize is in no total.
 bool has_cost(const Wait& wait);
 
-// `waits`: of each rank, time in MPI calls = waiting + moving + unknown + the rest, of which
-// waiting is what its waits say. `delays`: time waited = time laid on work.
+// `waits`: of each rank, time in MPI calls = waiting + moving + unknown + the rest, where waiting
+// is the sum of its waits. `delays`: time waited = time assigned to work.
 std::vector<Identity> wait_identities(const Run& run);
 
 }  // namespace uctrace::merge

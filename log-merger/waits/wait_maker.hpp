@@ -1,5 +1,4 @@
-// What the wait states of all kinds need: times of calls, clocks, and where their rows go. Private
-// to the waits.
+// Shared by all wait states: times of calls, clocks, and the making of rows. Private to the waits.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +16,14 @@ class WaitMaker {
 
   const MpiCall& call(CallIndex index) const { return job_.calls[index]; }
 
-  // Nothing where the call has not returned, or its times are not known.
+  // Nothing if the call has not returned, or its times are not known.
   std::optional<CallTimes> times(CallIndex index) const {
     const MpiCall& c = call(index);
     if (c.open || c.start_ns < 0 || c.end_ns < c.start_ns) return std::nullopt;
     return CallTimes{c.start_ns, c.end_ns};
   }
 
-  // A wait of `index` that something at `ready_ns` of `process` ended. `cause` may be kNone.
+  // A wait of `index` that ended at `ready_ns` of `process`. `cause` may be kNone.
   Awaited awaited(WaitKind kind, CallIndex index, ProcessIndex process, CallIndex cause,
                   std::int64_t ready_ns) const {
     const MpiCall& c = call(index);
@@ -42,7 +41,7 @@ class WaitMaker {
     return one;
   }
 
-  // Of which it is not known whether it was waited for.
+  // Something that the call may have waited for.
   Awaited unknown(WaitKind kind, CallIndex index, WaitUnknown why) const {
     Awaited one;
     one.wait = row(kind, index);
@@ -58,7 +57,7 @@ class WaitMaker {
     rows.insert(rows.end(), made.begin(), made.end());
   }
 
-  // The time in a call of an operation of all with all after the last one entered it, `last`, and
+  // The time in a call of an all-to-all operation after the last process entered it (`last`) and
   // the first one left it.
   void add_completion(WaitKind kind, CallIndex index, CallIndex last, CallIndex first_left,
                       std::vector<Wait>& rows) const {

@@ -8,7 +8,7 @@ namespace {
 
 bool is_late(const Awaited& one, const CallTimes& call) { return one.ready_ns > call.entered_ns; }
 
-// Time after the wait while what was awaited was on its way.
+// Time after the wait while the awaited data was on its way.
 std::int64_t moving_after(const Awaited& one, const CallTimes& call, std::int64_t until_ns) {
   const std::int64_t done_ns = one.done_ns < 0 ? call.left_ns : std::min(one.done_ns, call.left_ns);
   return std::max<std::int64_t>(0, done_ns - until_ns);
