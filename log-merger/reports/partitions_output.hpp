@@ -1,7 +1,7 @@
 // The tables of `uctrace partitions` (docs/partitions.md):
 // requests made by MPI_Psend_init and MPI_Precv_init, each with its match on the other side uses
-// each start of a request: when its last partition was ready, and when it was complete lines which
-// partition of a send overlaps which of a receive, when the one was ready and the
+// each start of a request: when its last partition was ready, and when it was complete lines
+// overlaps of partitions of a send and a receive: when one was ready and the
 //             other was seen to have arrived
 // events      the nine events of partitioned communication
 // polls       calls of MPI_Parrived that found nothing and were only counted

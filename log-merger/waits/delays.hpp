@@ -5,10 +5,10 @@
 // wait states in large-scale parallel applications", ACM TOPC 3(2), 2016, with one category of work
 // instead of one for each call path:
 //   since the two last met, the late process spent D_work = max(0, its time without waits - that of
-//   the waiting one) more with work, and waited for D_wait. Of the cost of the wait,
-//   D_work / (D_work + D_wait) is its work's, and the rest its waits', by their length. A wait
-//   costs its own length (the short-term cost) and what was passed on to it (the long-term cost).
-// So what is laid on work adds up to the time that was waited.
+//   the waiting one) more on work, and waited for D_wait. D_work / (D_work + D_wait) of the wait's
+//   cost is assigned to its work, and the rest to its waits, by length. A wait costs its own length
+//   (the short-term cost) and the cost passed on to it (the long-term cost).
+// So the costs assigned to work add up to the total waiting time.
 #pragma once
 
 #include "log-merger/job/job.hpp"

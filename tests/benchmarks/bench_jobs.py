@@ -1,4 +1,5 @@
-"""What recording does to whole jobs: run time, bandwidth, start, end, memory, the size of the log."""
+"""The effect of recording on whole jobs: run time, bandwidth, start, end, memory, the size of the
+log."""
 
 import re
 
@@ -11,7 +12,7 @@ BANDWIDTH_RATIO = 1.02
 START_UP_MS = 60
 RESIDENT_MIB = 24
 BYTES_PER_EVENT = 24
-# From the fewest events to the most: what a longer run may add to the end.
+# From the fewest events to the most: how much a longer run may add to the end.
 END_GROWS_MS = 1
 KIB, MIB = 1024, 1024 * 1024
 SHARED = {"UCX_TLS": "posix,self"}
@@ -166,7 +167,7 @@ class JobBenchmarks:
         yield self.resident(8, "long", 60_000, drained=True)
 
     def resident(self, threads, name, messages, drained=False):
-        """What a drained log, as one on a network file system is, has not written lies in memory."""
+        """The unwritten part of a drained log, as on a network file system, is in memory."""
         words = (threads, messages // threads)
         levels, rounds = self.take(
             (BARE, ALL),
@@ -190,7 +191,7 @@ class JobBenchmarks:
         )
 
     def measure_log(self):
-        """Bytes on disk of jobs that make many events, none of which is alike."""
+        """Bytes on disk of jobs with many events that all differ."""
         for subject, mpi, ranks, words, env in (
             ("self exchange 8 B, Open MPI", OPEN_MPI, 1, ("self", 8, 200, 500, 1000), {}),
             ("ping-pong 8 B, posix, Open MPI", OPEN_MPI, 2, ("pingpong", 8, 200, 500, 1000), SHARED),

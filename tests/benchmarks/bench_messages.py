@@ -1,4 +1,5 @@
-"""What recording adds to one message, layer by layer, beside the floor: what no recorder can avoid."""
+"""What recording adds to one message, layer by layer, compared with the floor: the cost that no
+recorder can avoid."""
 
 from dataclasses import dataclass
 
@@ -47,7 +48,7 @@ class Case:
 
 
 EVERY = (BARE, UCT, UCT_UCP, ALL, STACKS)
-# Bare UCP: there is no call of MPI.
+# Bare UCP: no MPI calls.
 UCP_LEVELS = (BARE, UCT, ALL, STACKS)
 SHARED = "posix,self"
 
@@ -73,8 +74,8 @@ def message_cases():
 
 
 def thread_cases():
-    """Threads that record at once: what they share would make each of them slower. More threads than
-    cores still say so, in CPU time."""
+    """Threads that record at the same time: shared data would make each of them slower. With more
+    threads than cores this still shows, in CPU time."""
     for threads in (1, 2, 4, 8):
         yield Case(
             f"self 8 B, UCP, each of {threads} threads", "thread_costs", threads, (threads, 8),
@@ -95,7 +96,7 @@ def saturated_cases():
         pause_us=0,
     )
     for threads in (1, 2, 4, 8):
-        # Long enough that what they make does not fit what the recorder holds in memory.
+        # Long enough to exceed the recorder's memory.
         yield Case(
             f"self 8 B, UCP, without pause, each of {threads} thread{'s' if threads > 1 else ''}",
             "thread_costs", threads, (threads, 8), (BARE, ALL), None, SHARED, batches=100,
@@ -104,7 +105,7 @@ def saturated_cases():
 
 
 def gap_case():
-    """Batches of one exchange: the longest of them is the worst that a caller ever waits."""
+    """Batches of one exchange: the longest one is a caller's worst wait."""
     subject = "worst of 20,000 self exchanges 8 B, Open MPI"
     return Case(
         subject, "message_costs", 1, ("self", 8), (BARE, ALL), OPEN_MPI, batches=20_000,
@@ -114,7 +115,7 @@ def gap_case():
 
 @dataclass(frozen=True)
 class Contents:
-    """What the log of one rank holds for one operation."""
+    """The size of one operation in a rank's log."""
 
     events: float
     uct_events: float
@@ -208,8 +209,8 @@ class MessageBenchmarks:
             self.notes.append(note)
 
     def targets(self, group, case, level, contents, about):
-        """Where a rank waits for another, part of the recording costs nothing; what drops records
-        keeps no budget."""
+        """If a rank waits for another, part of the recording costs nothing; a run that drops
+        records meets no budget."""
         if level.key == COUNTERS.key and case.ranks == 1:
             return (Target("added", COUNTERS_NS, "counters"),)
         if group != "messages" or contents is None or about.get("dropped_share"):
@@ -243,7 +244,7 @@ class MessageBenchmarks:
     def differences(self, case, ns, contents):
         """What a UCT record adds, and what stacks add to the rest."""
         about = {"group": "messages", "subject": case.subject}
-        # Where ranks wait for each other, part of a record is made in vain time.
+        # If ranks wait for each other, part of a record is made in idle time.
         if UCT.key in ns and case.ranks == 1:
             share = 1 / contents[UCT.key].uct_events
             yield from between(
@@ -273,11 +274,11 @@ class MessageBenchmarks:
 
 
 def between(before, after, share, targets, **about):
-    """The rows of a difference of which each of several records has its share."""
+    """The rows of a difference that several records share."""
     scaled = [[[value * share for value in batch] for batch in rounds] for rounds in (before, after)]
     for statistic in (least, middle):
         row = statistic(*scaled, targets, unit="ns", **about)
-        # Of a difference only the difference says anything.
+        # Only the difference itself is meaningful.
         yield Row(**{**vars(row), "value": row.added, "bare": None, "ratio": None})
 
 

@@ -1,4 +1,4 @@
-"""What comes after the job: merging its logs and making its page."""
+"""Work after the job: merging its logs and making its page."""
 
 import json
 import shutil
@@ -33,8 +33,8 @@ class OfflineBenchmarks:
                    statistic=statistic, value=value, targets=targets)
 
     def measure_merge(self):
-        """Generated jobs: steps of all kinds, and a stencil alone. By one thread, by two, within a bound
-        of memory and by two ranks in turns, so that a slow minute of the machine hits all."""
+        """Generated jobs: steps of all kinds, and a stencil alone. One thread, two threads, a memory
+        bound and two ranks alternate, so that a slow minute of the machine hits all."""
         for events, processes in self.scales:
             for name, mix in (("steps of all kinds", ()), ("stencil", ("--mix", "only,nonblocking=1"))):
                 made = self.generate(events, processes, *mix)

@@ -27,7 +27,7 @@ OPERATIONS = 64  # of a batch
 ATTEMPTS = 10
 SKIPPED = 77
 
-# A batch of record_kinds each: what one operation of it makes.
+# For each batch of record_kinds: the records of one operation.
 KINDS = {
     "uct_short": "UCT am_short",
     "uct_put_short": "UCT put_short",
@@ -46,13 +46,13 @@ KINDS = {
 # With `--stacks mpi` as well: the stack is one that was seen before.
 WITH_STACKS = ("mpi_call", "mpi_message", "self_exchange")
 STACKS = "_stacks"  # behind the name of a kind
-# While recording is off, for who leaves it so until something happens: counters go on.
+# While recording is off until something happens: counters go on.
 WHILE_OFF = ("uct_short", "ucp_receive", "mpi_call", "self_exchange")
 OFF = "_off"
 # With counters and no events, for which no clock is read.
 ONLY_COUNTED = ("uct_short", "uct_bcopy", "ucp_send", "mpi_call", "mpi_message", "self_exchange")
 COUNTED = "_counted"
-# Of memory of a GPU that a history has told of.
+# With GPU memory known from a history.
 ON_GPU = ("uct_zcopy", "ucp_send", "ucp_receive")
 GPU = "_gpu"
 
@@ -151,12 +151,12 @@ def count_all_added(build, more=0):
 
 
 def count_recorded(build, folder, name, choices, more):
-    """Of a run that dropped nothing: what is dropped costs less. On a busy machine the recorder's
-    own thread may come too late once in a while."""
+    """Only for a run without drops: a dropped record costs less. On a busy machine the recorder's own thread may
+    sometimes be late."""
     for attempt in range(ATTEMPTS):
         data = folder / f"data-{name}-{attempt}"
         data.mkdir()
-        # Where a chunk is missing the thread waits for it, outside of what most repetitions do.
+        # If a chunk is missing the thread waits for it, unlike in most repetitions.
         recorder = {"LD_PRELOAD": str(build.library), "UCTRACE_DIR": str(data), "UCTRACE_NEVER_DROP": "1",
                     **choices}
         counts = count(build, folder, recorder, more)

@@ -1,4 +1,4 @@
-"""Puts what was measured into the documents, between the marks that say what belongs there."""
+"""Writes measurements into the documents, between the marks that name them."""
 
 import re
 
@@ -15,7 +15,7 @@ def find(run, **wanted):
 
 def as_line(run):
     """The cost in a sentence, of the smallest values."""
-    # The first subject of these groups is the one that the targets speak of.
+    # The targets are about the first subject of these groups.
     of = lambda group: next((r["subject"] for r in run["rows"] if r["group"] == group), None)
     message = dict(group="messages", subject=of("messages"), statistic="min")
     timed = find(run, quantity="thread CPU of one", level="all", **message)

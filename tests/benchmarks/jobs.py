@@ -24,7 +24,7 @@ class Build:
 
     @property
     def generator(self):
-        """Of logs of whole jobs: tests/tracegen."""
+        """The generator of whole jobs' logs: tests/tracegen."""
         return self.root / "uctrace-tracegen"
 
     @property
@@ -67,7 +67,7 @@ MPICH = Mpi("MPICH", "mpich", ["mpiexec.mpich"], "-n")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one run printed, and what it took: the kernel's sums over it and its children."""
+    """The output of one run and its resources: the kernel's sums over it and its children."""
 
     output: str
     errors: str
@@ -128,7 +128,7 @@ def scratch_folder():
 
 @dataclass
 class Recorded:
-    """Events that a run wrote and lost, as `uctrace record -v` says for each process."""
+    """Events that a run wrote and lost, from `uctrace record -v` for each process."""
 
     events: int = 0
     dropped: int = 0
@@ -149,6 +149,6 @@ def record(build, folder, command, env=None, options=()):
 
 
 def info(build, folder, check=True):
-    """`uctrace info` of a recording; its counts do not depend on `record -v`. It may be one of a
-    program that is no honest user of UCX, whose accounts need not balance: `check` False."""
+    """`uctrace info` of a recording; its counts do not depend on `record -v`. With `check` False
+    the program may misuse UCX, so its accounts need not balance."""
     return json.loads(run([build.tool, "info", folder, "--format", "json"], check=check).output)

@@ -1,5 +1,5 @@
-"""What a job is measured with: nothing, one layer more at a time, call stacks, or the peer that every
-Debian has."""
+"""The levels of a measurement: nothing, one more layer at a time, call stacks, or the comparable tool
+that every Debian has."""
 
 import shutil
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ class Level:
     key: str
     title: str
     options: tuple | None = None  # of `uctrace record`; None: it runs without
-    needs: str | None = None  # an option of `record`, without which there is no such level
+    needs: str | None = None  # an option of `record` that the level needs
     is_peer: bool = False  # Open MPI's monitoring
 
 
@@ -27,8 +27,8 @@ PEER = Level("monitoring", "Open MPI monitoring", is_peer=True)
 
 
 def available(build, levels):
-    """Those that this build can record, and the notes why others are missing. Where there are call
-    stacks they are on in their own level only."""
+    """The levels that this build supports, and notes on why others are missing. Call stacks are on
+    only in their own level."""
     known = run([build.tool, "help", "record"]).output
     stacks_off = ("--stacks", "off") if "--stacks" in known else ()
     found, notes = [], []

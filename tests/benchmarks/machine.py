@@ -1,4 +1,4 @@
-"""The machine on which was measured, for whoever compares."""
+"""The machine of the measurement, for comparisons."""
 
 import os
 import platform

@@ -17,15 +17,15 @@ static inline uint64_t clock_ns(clockid_t clock) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-// CPU time of all threads of this process but the calling one. Signed: the two readings are a
-// moment apart.
+// CPU time of all threads of this process except the calling one. Signed, because the two readings
+// are not simultaneous.
 static inline int64_t other_threads_cpu_ns(void) {
   const uint64_t mine = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   return (int64_t)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - mine);
 }
 
 // Counts what this thread executes in user mode; unlike times, it is the same on a busy machine.
-// -1 where the machine or the kernel's settings allow no counting.
+// -1 if the machine or the kernel's settings do not allow counting.
 static inline int open_instruction_counter(void) {
   struct perf_event_attr event = {.type = PERF_TYPE_HARDWARE,
                                   .size = sizeof event,

@@ -1,4 +1,4 @@
-// What is resident while THREADS threads each exchange MESSAGES messages with their own rank.
+// Resident memory while THREADS threads each exchange MESSAGES messages with their own rank.
 //
 // usage: memory_use THREADS MESSAGES
 #include <mpi.h>

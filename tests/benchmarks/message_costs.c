@@ -1,4 +1,4 @@
-// What one operation costs the thread that asks for it, batch by batch.
+// The cost of one operation for the calling thread, batch by batch.
 //
 // usage: message_costs CASE BYTES BATCHES OPERATIONS PAUSE_US
 //   self       Irecv, Send and Wait of one message to the own rank (1 rank)

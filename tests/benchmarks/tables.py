@@ -1,5 +1,5 @@
-"""The rows of a run as tables, for the terminal and for documents. Both are made of the JSON that a
-run writes, so that a table can be made again."""
+"""The rows of a run as tables, for the terminal and for documents. Both are made from the JSON of a
+run, so a table can be made again."""
 
 TITLES = {
     "floor": "What this machine charges",
@@ -46,7 +46,7 @@ def verdict(row):
             continue
         limit = f"{target['limit']:.2f}x" if target["of"] == "ratio" else number(target["limit"])
         by = abs(target["by"])
-        # Of a ratio the spread is known as time: how much of the bare one it is.
+        # The spread of a ratio is given as time: relative to the bare one.
         scale = row["bare"] if target["of"] == "ratio" else 1
         unsure = row["spread"] is not None and by * scale < row["spread"]
         way = "under" if target["by"] <= 0 else "over"
@@ -106,7 +106,7 @@ def line_of_level(level, rows):
 
 
 def levels_table(rows):
-    """The lines of one subject, and what it should be in words. None: not such a subject."""
+    """The lines of one subject, and its target in words. None: not such a subject."""
     timed = [row for row in rows if row["quantity"] == TIME]
     if not timed:
         return None
@@ -131,7 +131,7 @@ def levels_table(rows):
 
 
 def used_columns(table, texts):
-    """Those in which somebody has something; the first `texts` are always there."""
+    """The columns with any content; the first `texts` are always included."""
     return [i for i in range(len(table[0])) if i < texts or any(line[i] != "-" for line in table[1:])]
 
 

@@ -1,5 +1,5 @@
-"""The guard of the record path goes red: what it says of changed numbers, and of a real run that
-does more work than it is divided by."""
+"""The guard of the record path can fail: on changed numbers, and on a real run that does more work
+than it is divided by."""
 
 import shutil
 import sys

@@ -1,4 +1,4 @@
-"""What the benchmarks make of numbers: statistics, targets, tables, documents."""
+"""How the benchmarks process numbers: statistics, targets, tables, documents."""
 
 import tempfile
 import unittest

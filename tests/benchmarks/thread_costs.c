@@ -1,6 +1,6 @@
-// What one message costs each of several threads that use UCP at the same time, every one with a
-// worker of its own. What the threads of a recorder share shows as a cost that grows with their
-// number, though each does the same.
+// The cost of one message for each of several threads that use UCP at the same time, each with its
+// own worker. Data shared between a recorder's threads shows as a cost that grows with their
+// number, although each does the same.
 //
 // usage: thread_costs THREADS BYTES BATCHES OPERATIONS PAUSE_US
 // An operation is a receive and a send of the worker to itself. Batches begin together. Prints what

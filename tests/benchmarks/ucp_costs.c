@@ -1,4 +1,4 @@
-// What one message costs a program that uses UCP without any MPI, batch by batch, and how long the
+// The cost of one message in a program that uses UCP without MPI, batch by batch, and how long the
 // process takes to end afterwards.
 //
 // usage: ucp_costs CASE BYTES BATCHES OPERATIONS PAUSE_US

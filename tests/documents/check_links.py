@@ -14,13 +14,13 @@ OTHER_PLACE = re.compile(r"[a-z]+:")
 
 
 def prose(path):
-    """Without what is quoted: there are no links, and a # there begins no heading."""
+    """Without quoted parts: they contain no links, and a # there does not begin a heading."""
     text = re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
     return re.sub(r"`[^`\n]*`", lambda quoted: re.sub(r"[\[\]()]", "", quoted[0]), text)
 
 
 def anchors(path):
-    """As the sites that show Markdown make them of headings."""
+    """The anchors that sites make from Markdown headings."""
     for heading in re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE):
         words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.strip().lower())
         yield re.sub(r"[^\w\- ]", "", words).replace(" ", "-")

@@ -1,4 +1,4 @@
-// libFuzzer entry over the whole way from the logs of a job to all that is printed of it.
+// libFuzzer entry over everything from the logs of a job to all output about it.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,6 +1,5 @@
-// libFuzzer entry over all that is printed of a run that was read from a store: any values in any
-// column that the reader of stores lets pass (log-merger/store/stored_table.hpp), whoever wrote
-// them.
+// libFuzzer entry over all output about a run read from a store: any values that the reader of
+// stores accepts (log-merger/store/stored_table.hpp).
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +24,7 @@
 namespace uctrace::fuzz {
 namespace {
 
-// Numbers of the input, then such as follow from it.
+// Numbers from the input, then numbers derived from it.
 class Numbers {
  public:
   explicit Numbers(std::span<const std::uint8_t> data) : data_(data), random_(data.size()) {
@@ -35,7 +34,7 @@ class Numbers {
   std::uint64_t below(std::uint64_t end) { return end == 0 ? 0 : random_() % end; }
   bool rarely() { return next_byte() % 16 == 0; }
 
-  // The ends of a type's range, and what lies around 0, more often than others.
+  // The limits of a type, and values near 0, are more frequent.
   template <typename Value>
   Value any() {
     using Limits = std::numeric_limits<Value>;

@@ -14,7 +14,7 @@ namespace {
 using log::RecordType;
 using log::Stream;
 
-// A log as its parts: laid out once, at the end.
+// A log in parts, assembled once at the end.
 class LogWriter {
  public:
   LogWriter(std::size_t number, const LogLimits& limits)
@@ -109,7 +109,7 @@ class LogWriter {
     put(bytes, at, block, size);
   }
 
-  // Gives a block that was changed the right checksum, so that what lies behind it is reached.
+  // Gives a changed block the right checksum, so the code after the check is reached.
   static void seal(LogBytes& bytes, std::size_t at) {
     log::BlockHeader header;
     if (bytes.size() < at + sizeof header) return;
@@ -123,7 +123,7 @@ class LogWriter {
     put(bytes, at, &header, sizeof header);
   }
 
-  // As the process would have counted it.
+  // Counts as the process would have.
   void count(const std::vector<std::uint64_t>& words, const log::ChunkHeader& header) {
     if (words.empty() || header.stream != Stream::events) return;
     log::LaneCounters& counters = lanes_[header.lane].counters;
@@ -185,7 +185,7 @@ void do_step(Taker& taker, std::vector<LogWriter>& logs, const LogLimits& limits
 }  // namespace
 
 std::span<const LogBytes> logs_of(Script script, const LogLimits& limits) {
-  static std::vector<LogBytes> bytes;  // used again: to make it anew costs as much as to read it
+  static std::vector<LogBytes> bytes;  // reused: making it costs as much as reading it
   std::vector<LogWriter> logs;
   logs.reserve(limits.logs);
   logs.emplace_back(0, limits);

@@ -1,7 +1,7 @@
-// What the fuzzers feed: a script of steps, each of which adds to or damages one of several logs.
-// The bytes of a log themselves would be a poor input: it takes 128 KiB, nearly all zeros, and
-// hardly any change of them gets past the magic numbers and sizes. Every script is valid; a whole
-// log is the script without its steps of damage.
+// The input of the fuzzers: a script of steps, each of which adds to or damages one of several
+// logs. The bytes of a log would be a poor input: 128 KiB, nearly all zeros, and hardly any change
+// gets past the magic numbers and sizes. Every script is valid; without its damaging steps it
+// yields an intact log.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,8 @@ namespace uctrace::fuzz {
 using Script = std::span<const std::uint8_t>;
 using LogBytes = std::vector<std::byte>;
 
-// How large the logs become, which is what an execution costs. `trim`: without the unused end of
-// the last chunk.
+// The size of the logs, which determines the cost of an execution. `trim`: without the unused end
+// of the last chunk.
 struct LogLimits {
   std::size_t logs, chunks;
   bool trim;

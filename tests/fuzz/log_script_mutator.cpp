@@ -1,4 +1,4 @@
-// Writes scripts: steps that libFuzzer would hardly find by itself, among those it found.
+// Writes scripts: adds steps that libFuzzer would hardly find by itself to those it found.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -21,7 +21,7 @@ using log::RecordType;
 using Random = std::minstd_rand;
 using Bytes = std::vector<std::uint8_t>;
 
-// Few values, so that handles, ids, tags and instants of different records meet.
+// Few values, so that handles, ids, tags and times of different records coincide.
 std::uint64_t some_value(Random& random) {
   static constexpr std::uint64_t kOdd[] = {0,         ~std::uint64_t{0}, std::uint64_t{1} << 63,
                                            INT64_MAX, UINT32_MAX,        std::uint64_t{1} << 40};
@@ -37,7 +37,8 @@ std::uint64_t some_value(Random& random) {
   }
 }
 
-// A record of `type` that its reader accepts, most often, with values that meet those of others.
+// A record of `type` that its reader mostly accepts, with values that coincide with those of
+// others.
 template <typename Record>
 std::vector<std::uint64_t> some_record(Random& random, RecordType type, std::size_t tail_words = 0,
                                        void (*shape)(Random&, Record&) = nullptr) {
@@ -118,7 +119,7 @@ void set_head(std::vector<std::uint64_t>& words, std::uint16_t a, std::uint32_t 
   words[0] = (words[0] & 0xffff) | std::uint64_t{a} << 16 | std::uint64_t{b} << 32;
 }
 
-// With as many words as its parts need, most often.
+// Mostly with as many words as its parts need.
 std::vector<std::uint64_t> some_call(Random& random) {
   static constexpr RecordType kTypes[] = {RecordType::mpi_call, RecordType::mpi_call,
                                           RecordType::mpi_window_call, RecordType::mpi_file_call};
@@ -139,7 +140,7 @@ std::vector<std::uint64_t> some_requests(Random& random) {
   return words;
 }
 
-// Of few numbers, so that operations name memory that is defined; seldom one that cannot be.
+// One of few numbers, so operations name defined memory; rarely an impossible one.
 log::MemoryId some_memory(Random& random) {
   const auto number = static_cast<log::MemoryId>(random() % 17);
   return number < 4    ? number
@@ -147,7 +148,7 @@ log::MemoryId some_memory(Random& random) {
                        : log::kFirstDeviceMemory - 1;
 }
 
-// The words of memory are behind those of addresses and headers, in front of the stack's.
+// The words of memory come after those of addresses and headers, before the stack's.
 std::vector<std::uint64_t> some_uct_operation(Random& random) {
   auto words =
       some_record<log::UctOperation>(random, RecordType::uct_operation, 9, shape_operation);
@@ -328,7 +329,7 @@ void append_record(Bytes& script, const std::vector<std::uint64_t>& words) {
   script.insert(script.end(), bytes, bytes + words.size() * 8);
 }
 
-// A step, or a chunk of records, that leaves a whole log whole.
+// A step, or a chunk of records, that keeps a log intact.
 Bytes some_steps(Random& random) {
   Bytes steps;
   if (random() % 8 == 0) steps.push_back(static_cast<std::uint8_t>(Step::next_log));

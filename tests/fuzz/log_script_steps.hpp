@@ -1,4 +1,4 @@
-// The steps of a script, as log_script.cpp takes and log_script_mutator.cpp writes them.
+// The steps of a script, read by log_script.cpp and written by log_script_mutator.cpp.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ enum class Step : std::uint8_t {
   kCount,
 };
 
-// Takes values from the front of a script; zeros behind its end.
+// Takes values from the beginning of a script; zeros after its end.
 class Taker {
  public:
   explicit Taker(Script script) : script_(script) {}

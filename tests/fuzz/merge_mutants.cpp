@@ -1,7 +1,7 @@
 // Damages real logs in hundreds of ways and merges each damaged job, in one process:
 //   merge_mutants SEED COUNT LOG...          merges and shows COUNT mutants of the job
 //   merge_mutants SEED NUMBER LOG... -o DIR  writes the logs of mutant NUMBER to DIR
-// A mutant depends on SEED and its number alone. Limits of memory and time are the caller's.
+// A mutant depends only on SEED and its number. The caller limits memory and time.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -22,7 +22,7 @@ using Logs = std::vector<Log>;
 
 constexpr std::size_t kPage = log::kProcessPageBytes, kChunk = log::kMinChunkBytes;
 
-// Where damage matters: page, lane counters, chunk headers, and the records behind them.
+// Where damage matters: page, lane counters, chunk headers, and the records after them.
 std::size_t some_place(const Log& log, Random& random) {
   const std::size_t chunks = log.size() > kPage ? (log.size() - kPage) / kChunk : 0;
   const std::size_t chunk = kPage + (chunks > 0 ? random() % chunks : 0) * kChunk;
@@ -81,7 +81,7 @@ void move_chunks(Logs& logs, Log& log, Random& random) {
   }
 }
 
-// Sizes, counts, ticks, handles: whatever lies in the words of a record or header.
+// Sizes, counts, ticks, handles: any words of a record or header.
 void set_extremes(Logs&, Log& log, Random& random) {
   static constexpr std::uint64_t kExtremes[] = {
       0, 1, 0xff, INT32_MAX, UINT32_MAX, INT64_MAX, std::uint64_t{1} << 63, UINT64_MAX};
@@ -123,7 +123,7 @@ Logs mutant(Logs logs, std::uint64_t seed, std::uint64_t number) {
       set_version, copy_log, flip_bits,  splice,      set_times,    set_extremes};
   std::seed_seq mixed{seed, number};
   Random random(mixed);
-  logs.reserve(16);  // copy_log adds while a log is referred to
+  logs.reserve(16);  // copy_log adds while a log is referenced
   kDamages[number % std::size(kDamages)](logs, logs[random() % logs.size()], random);
   for (auto n = random() % 3; n > 0; --n) {
     kDamages[random() % std::size(kDamages)](logs, logs[random() % logs.size()], random);

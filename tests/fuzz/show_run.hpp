@@ -1,4 +1,4 @@
-// All that is printed of a run, in memory, with the checks that hold whatever its logs hold.
+// All output about a run, in memory, with checks that hold for any logs.
 #pragma once
 
 #include <cstdio>
@@ -14,7 +14,7 @@
 
 namespace uctrace::fuzz {
 
-// Whatever a log holds, its text reaches a terminal as plain lines.
+// Text of any log reaches a terminal as plain lines.
 inline void require_plain(const std::string& output, const char* verb) {
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {

@@ -1,4 +1,4 @@
-"""What tests/gpu/run runs, in its pack: jobs between memories of each kind, and measurements."""
+"""The jobs of tests/gpu/run, run from its pack: between memories of each kind, and measurements."""
 
 import json
 import sys
@@ -64,7 +64,7 @@ def reuse(folder, history):
 
 
 def job(name, body, *arguments):
-    """A row of the report. What fails is told, and the next job runs."""
+    """A row of the report. A failure is reported, and the next job runs."""
     with scratch() as folder:
         try:
             recording, messages, seconds = body(folder, *arguments)
@@ -85,7 +85,7 @@ def all_jobs(history):
 
 
 def ask_driver(history):
-    """What query_cost says. With history each allocation is told to uctrace."""
+    """The output of query_cost. With history each allocation is reported to uctrace."""
     command = [BUILD_ROOT / "tests" / "gpu" / "query_cost"]
     with scratch() as folder:
         asked = run(record_command(folder / "data", command, ["--gpu-history"]) if history else command)

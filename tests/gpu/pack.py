@@ -1,6 +1,6 @@
-"""Puts into one folder all that jobs on GPUs need, so that they run where nothing is installed but a
-driver, Python and a C library no older than this machine's: Open MPI, a UCX with CUDA, uctrace, the
-programs, and these tests. The folder looks like a build folder to tests/integration/harness.py.
+"""Collects everything that GPU jobs need in one folder, so that they run on machines with only a driver,
+Python and a C library no older than this machine's: Open MPI, a UCX with CUDA, uctrace, the programs, and
+these tests. The folder looks like a build folder to tests/integration/harness.py.
 
 CUDA's runtime, which that UCX is linked with, is the one of tests/virtual-gpu: a thin layer over the
 driver, whichever that is. So no toolkit is needed, neither here nor there."""
@@ -17,7 +17,7 @@ MULTIARCH = sysconfig.get_config_var("MULTIARCH") or ""
 LEFT_OUT = ("mca_mtl_", "mca_btl_openib", "mca_btl_usnic", "mca_btl_ofi", "mca_btl_uct", "mca_common_ofi",
             "mca_io_romio", "mca_fs_", "mca_coll_hcoll", "mca_plm_slurm", "mca_plm_tm", "mca_ras_",
             "mca_pml_monitoring", "mca_crcp")
-# What every machine has of its own, or must have of its driver's.
+# Libraries that every machine has, or gets from its driver.
 OF_THE_MACHINE = ("ld-linux", "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so", "libresolv.so",
                   "libutil.so", "libcuda.so", "libcudart.so", "libnvidia-ml.so", "libcupti.so")
 OF_UCX = ("libuc",)
@@ -34,8 +34,8 @@ export LD_LIBRARY_PATH="$lib/openmpi/lib:$pack/lib${LD_LIBRARY_PATH:+:$LD_LIBRAR
 ORTERUN = """\
 exec "$usr/bin/orterun" --bind-to none --mca plm isolated --mca btl self --mca coll ^hcoll "$@"
 """
-# Open MPI 5 starts jobs by PRRTE: that begins only with a command that could be ssh, and where it
-# was moved it gives ranks another LD_LIBRARY_PATH.
+# Open MPI 5 starts jobs with PRRTE, which needs a command that could be ssh and, after being moved, gives
+# ranks another LD_LIBRARY_PATH.
 PRTERUN = """\
 export PRTE_PREFIX="$usr" PRTE_SYSCONFDIR="$pack/mpi/etc/openmpi" PRTE_PKGDATADIR="$usr/share/prte"
 export PMIX_PREFIX="$usr" PMIX_SYSCONFDIR="$pack/mpi/etc/openmpi" PMIX_PKGDATADIR="$usr/share/pmix"
@@ -72,7 +72,7 @@ def _is_elf(path):
 
 
 def _libraries(files, search):
-    """What the loader of this machine takes for these files: {name: path}."""
+    """The libraries that this machine's loader finds for these files: {name: path}."""
     environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(map(str, search))}
     told = subprocess.run(["ldd", *map(str, files)], env=environment, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL).stdout
@@ -135,7 +135,7 @@ def make_pack(pack, build, ucx, *, virtual):
 
 
 def _finish(pack, ucx):
-    """All libraries that the files need, then everything without what is for debuggers."""
+    """Adds all needed libraries, then strips debug information."""
     files = [path for path in pack.rglob("*") if _is_elf(path)]
     for name, path in _libraries(files, [ucx / "lib", pack / "runtime"]).items():
         if not name.startswith((*OF_THE_MACHINE, *OF_UCX)):

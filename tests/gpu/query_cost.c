@@ -1,6 +1,6 @@
-// What questions to the driver cost that uctrace asks, what it answers, and what an allocation
-// costs, for memory of each kind: one JSON object. Runs on one GPU, with any driver; linked with
-// the driver alone.
+// The cost of uctrace's questions to the driver, the answers, and the cost of an allocation, for
+// each kind of memory: one JSON object. Runs on one GPU, with any driver; linked only with the
+// driver.
 //
 //     query_cost [QUESTIONS]     of each kind, by default 100000
 
@@ -83,7 +83,7 @@ static double cost_ns(int (*ask)(CUdeviceptr), CUdeviceptr address) {
   return best;
 }
 
-// Of one that is freed again: what the history of allocations adds to.
+// The cost of an allocation and its free, to which a history adds.
 static double allocation_ns(const char* kind) {
   enum { kRounds = 5, kAllocations = 20 };
   double best = 0;
@@ -118,7 +118,7 @@ static void write_kind(const char* kind) {
   free_memory(again);
 }
 
-// Other physical memory at the same address: whether its id tells.
+// Whether the id changes for other physical memory at the same address.
 static void write_remap(CUdevice device) {
   const size_t bytes = whole_pages(device, kBytes);
   unsigned long long ids[2];

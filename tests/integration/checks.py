@@ -1,5 +1,5 @@
-"""Judging what uctrace says: messages against the truth that the test programs write, data paths,
-and the identities of a recording."""
+"""Checks uctrace's results: messages against the truth written by test programs, data paths, and the
+identities of a recording."""
 
 import json
 import re
@@ -12,7 +12,8 @@ from recordings import record_well
 
 
 def read_truth(prefix, mpi):
-    """What the ranks say they sent. MPICH serves a communicator of one without UCX."""
+    """The messages that the ranks claim to have sent. MPICH serves a communicator of one without
+    UCX."""
     rows = []
     for path in sorted(prefix.parent.glob(f"{prefix.name}.*.jsonl")):
         rows += [json.loads(line) for line in path.read_text().splitlines()]
@@ -28,8 +29,8 @@ def as_sent(message):
 
 
 def sent_like(truth, recording):
-    """The recording's messages of the functions in `truth`, in its words. The tags of collectives
-    are their library's own affair, and so is whether it sends or copies a rank's own block."""
+    """The recording's messages of the functions in `truth`, in its words. The library decides the
+    tags of collectives, and whether it sends or copies a rank's own block."""
     tagged = {row["function"]: row["tag"] is not None for row in truth}
     messages = []
     for message in map(as_sent, recording.sent_by(*tagged)):
@@ -86,7 +87,7 @@ def check_delivered(messages):
         carried = Counter()
         for step in message["path"]:
             check(step["transport"] and step["device"] and step["op"], f"unnamed step: {message}")
-            # The receiver's CPU copies from memory that it mapped: nothing was handed to UCT.
+            # The receiver's CPU copies from memory that it mapped: nothing passes through UCT.
             carried_by_uct = step["op"] != "cpu_copy"
             check(step["wire_bytes"] >= step["bytes"] * carried_by_uct, f"less than its payload: {message}")
             if step["role"] == "data":
@@ -100,7 +101,7 @@ COPIES = {"put": ("MPI_Put", "MPI_Rput"), "get": ("MPI_Get", "MPI_Rget")}
 
 
 def check_copies(recording, truth):
-    """The recording's puts and gets are exactly those that the ranks say they asked for."""
+    """The recording's puts and gets are exactly those that the ranks claim."""
     for kind, functions in COPIES.items():
         messages = [m for m in map(as_sent, recording.sent_by(*functions)) if m["kind"] == kind]
         expected = [row for row in truth if row["function"] in functions]
@@ -164,7 +165,7 @@ def check_complete(info, *, layers=("uct", "ucp", "mpi"), processes=None):
 
 
 def check_ucx_under_test(info, wanted):
-    """The job ran over the UCX that the test is about, and its links are as good as they must be."""
+    """The job ran over the UCX under test, and its links have the required certainty."""
     for key in ("version", "mode", "protocols"):
         check_equal(info["ucx"].get(key), getattr(wanted, key), f"{key} of the UCX that was recorded")
     if wanted.mode == "rebuilt" or wanted.protocols == "v2":
@@ -173,8 +174,8 @@ def check_ucx_under_test(info, wanted):
 
 
 def check_links(info, environment):
-    """Every transfer is tied to its UCP operation by an id. Protocols v1 leave a few out, which are
-    the first that an endpoint posts once it is connected. `environment` is what the job was given."""
+    """Every transfer is tied to its UCP operation by an id. With protocols v1 a few lack one: the
+    first posts of an endpoint after wire-up. `environment` is the job's."""
     links = info["links"]["uct_ucp"]
     v2 = uses_protocols_v2(environment)
     check_equal(info["ucx"]["protocols"], "v2" if v2 else "v1", "protocols")
@@ -188,22 +189,22 @@ def check_links(info, environment):
 
 
 def check_incomplete(info):
-    """A recording with something missing: it says so, and makes no false claim of a violation."""
+    """An incomplete recording: it says so, and reports no false violation."""
     results = results_of(info)
     check_equal(results.get("violated", []), [], "violated identities")
     check(results.get("incomplete"), f"no identity is marked incomplete: {results}")
 
 
 def check_losses_are_told(result):
-    """The number of lost records that `record` tells."""
+    """The number of lost records reported by `record`."""
     told = sum(int(n) for n in re.findall(r"([0-9]+) records were dropped", result.stderr))
     check(told > 0, f"record does not count what was dropped: {result}")
     return told
 
 
 def check_program_is_recorded(mpi, program):
-    """The job's output is the same with the tool, its messages are what its ranks say they sent,
-    and the recording is complete."""
+    """The job's output is the same with the tool, its messages are those claimed by its ranks, and
+    the recording is complete."""
     with scratch() as folder:
         alone = run_well(mpi.job(program))
         result, recording = record_well(folder / "data", mpi.job(program, folder / "truth"))

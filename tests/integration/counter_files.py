@@ -1,5 +1,5 @@
-"""Reads what `uctrace counters` prints, compares it with what the program `counted` says, and reads profiles in the
-format of Open MPI's monitoring."""
+"""Reads the output of `uctrace counters`, compares it with the program `counted`, and reads profiles in the format
+of Open MPI's monitoring."""
 
 import json
 import re
@@ -63,7 +63,7 @@ LETTERS = dict(zip("EISRC", CLASSES))
 
 
 def read_prof(path):
-    """What a profile in the format of Open MPI's monitoring says, by a parser of our own."""
+    """A profile in the format of Open MPI's monitoring, read by our own parser."""
     pairs, bins, sections = {}, {}, []
     for line in Path(path).read_text().splitlines():
         if line.startswith("#"):

@@ -37,7 +37,7 @@ class RunningJob:
 
 
 def job_of(data):
-    """The key of the job that is shown of a folder."""
+    """The key of the job displayed for a folder."""
     result = run([TOOL, "top", data, "--once", "--interval", "100ms", "--format", "json"])
     check(result.status == 0, f"top failed: {result}")
     return json.loads(result.stdout)["run"]["job"]
@@ -56,7 +56,7 @@ def two_running(mpi, folder):
         key = job_of(older.data)
         with started(newer.command) as second:
             newer.wait_for_ranks()
-            # Beside the files of the first one, as `record` behind a launcher leaves them.
+            # Beside the files of the first one, as `record` after a launcher leaves them.
             for path in newer.data.glob("*.counters"):
                 os.link(path, older.data / path.name)
             yield older.data, key, job_of(newer.data)

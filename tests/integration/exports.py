@@ -21,7 +21,8 @@ READING_S = 200  # in Python, record by record, on a busy machine
 
 
 def export_otf2(recording, path, *options):
-    """What OTF2's own Python module reads of an archive that its own tool finds nothing wrong with."""
+    """The content of an archive as read by OTF2's Python module, after OTF2's own tool finds no
+    error."""
     return export_otf2_with_remarks(recording, path, *options)[0]
 
 
@@ -66,7 +67,7 @@ def reported_pairs(recording):
 
 
 def python_with(*modules):
-    """Debian's modules are there for Debian's Python alone."""
+    """Debian's modules exist only for Debian's Python."""
     for python in ("/usr/bin/python3", sys.executable):
         if Path(python).exists() and run([python, "-c", f"import {', '.join(modules)}"]).status == 0:
             return python

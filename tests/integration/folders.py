@@ -1,5 +1,5 @@
-"""Folders of runs as docs/folders.md tells of them, read from the bytes on disk without the tool, and
-the small jobs that the tests of folders record."""
+"""Folders of runs as described in docs/folders.md, read from disk without the tool, and the small jobs
+recorded by the tests of folders."""
 
 import json
 import os
@@ -86,7 +86,7 @@ def process_of(log):
 
 
 def heard_lately(times):
-    """Whether one of these signs is fresh; all are far from where that changes."""
+    """Whether one of these signs is fresh; none is near the limit."""
     return any(abs(time.time() - at) < SILENCE_S for at in times)
 
 
@@ -122,7 +122,7 @@ def identity(path):
 
 
 def state_of(path):
-    """All that must not change of a file, link or folder that is not ours."""
+    """Everything that must not change about a foreign file, link or folder."""
     status = path.lstat()
     content = os.readlink(path) if path.is_symlink() else path.is_file() and path.read_bytes()
     return status.st_ino, status.st_mode, status.st_uid, status.st_mtime_ns, content

@@ -13,18 +13,18 @@ from recordings import Recording, record_command
 from two_hosts import CABLE, HOSTS, LAUNCH_NETWORK, two_hosts
 
 SHARED_MEMORY = "sysv,posix,cma,self"
-# Without its hooks UCX asks the driver each time, and nobody tells that memory is freed.
+# Without its hooks UCX asks the driver each time, and nothing reports frees.
 UNHOOKED = {"UCX_MEMTYPE_CACHE": "n", "UCX_MEM_CUDA_HOOK_MODE": "none"}
-# For programs that then use its addresses again. UCX 1.18 would find the registration of what was
-# freed, and end the process where that was another kind of memory.
+# For programs that reuse addresses. UCX 1.18 would find the registration of freed memory, and end the
+# process if that was another kind of memory.
 UNREGISTERED = {**UNHOOKED, "UCX_RCACHE_ENABLE": "n"}
 PROTOCOLS = {"v1": "n", "v2": "y"}
-# What the programs call kinds of memory, in the words of the store.
+# From the programs' names of memory kinds to those of the store.
 KINDS = {"device": "device", "pool": "pool", "vmm": "mapped", "managed": "managed"}
 
 
 def gpu_environment(settings):
-    """The environment of the ranks: what a test sets, and where the virtual GPUs are."""
+    """The environment of the ranks: the test's variables, and the path of the virtual GPUs."""
     return {"LD_LIBRARY_PATH": f"{VIRTUAL_GPUS}:{cuda_ucx()}/lib", **VIRTUAL_DEVICES, **settings}
 
 
@@ -33,7 +33,7 @@ class OneHost:
         self.folder, self.mpi = folder, MPIS[name]
 
     def recorded(self, program, *arguments, settings, ranks=2, switches=(), said=None):
-        """`switches` are further options of `record`; what that says goes into the list `said`."""
+        """`switches` are more options of `record`; its messages go into the list `said`."""
         mpi = replace(self.mpi, ranks=ranks)
         environment = gpu_environment(settings)
         if mpi.name == "ompi":
@@ -75,7 +75,7 @@ class TwoHosts:
 
 
 def record_pair(folder, program, *arguments, settings, switches=()):
-    """Of a program that is two processes without any MPI; what is true of it is at folder/truth."""
+    """For a program of two processes without MPI; its truth is in folder/truth."""
     environment = gpu_environment(settings)
     command = [PROGRAMS / program, *arguments]
     alone = run_well(command, env=environment)
@@ -91,8 +91,8 @@ def own_lines(result):
 
 
 def check_memory(recording, truth):
-    """Each message lies where its program had put it, at both its ends, by the name of the GPU and
-    not by how a rank counts it. Nothing is left open, and the parts of its way follow each other."""
+    """Each message is in the program's memory at both ends, by the name of the GPU rather than a
+    rank's ordinal. Nothing is unknown, and the parts of its path are connected."""
     def name_of(message):
         return tuple(message[column] for column in ("src", "dst", "bytes", "tag", "function"))
 
@@ -108,7 +108,7 @@ def check_memory(recording, truth):
 
 
 def check_messages_lie(recording, truth):
-    """As check_memory(), of tag messages between processes that are no ranks: `truth` has each end."""
+    """Like check_memory(), for tag messages between processes without ranks: `truth` has each end."""
     ends = {(row["pid"], row["function"], row["tag"]): row for row in truth}
     messages = [message for message in recording.messages if message["kind"] == "tag"]
     check_equal(2 * len(messages), len(ends), "ends of messages whose memory is told")
@@ -123,8 +123,9 @@ def check_messages_lie(recording, truth):
 
 
 def check_way(message):
-    """Its data leaves the memory that it lay in, each step takes it up where the one before left it,
-    and the last one leaves it where it went. Copies on a side are between its GPU and the host."""
+    """The first step leaves the source's memory, each step continues where the previous one ended,
+    and the last one ends in the destination's memory. Copies on a side are between its GPU and the
+    host."""
     def place(memory):
         return memory["kind"], memory["gpu"]
 
@@ -144,8 +145,7 @@ def check_way(message):
 
 
 def check_gpus(recording, count):
-    """The layer is whole: each GPU that was used is known, and the driver answered what it was
-    asked."""
+    """The layer is complete: each used GPU is known, and the driver answered all questions."""
     gpus = recording.info["gpu"]
     check_equal(recording.info["layers"]["gpu"]["state"], "on", "layer gpu")
     devices = {(device["host"], device["uuid"], device["bus"]) for device in gpus["devices"]}

@@ -1,4 +1,4 @@
-"""Deadlocks and waits of tests/programs/hangs.c by their shape, and what `uctrace hang` must name of each."""
+"""Deadlocks and waits of tests/programs/hangs.c by shape, and what `uctrace hang` must report for each."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ def line_of(function, text):
     return begin + next(i for i, line in enumerate(lines[begin:]) if text in line) + 1
 
 
-# Each says what must be named, of a running job and of a killed one alike.
+# Each lists what must be reported, for a running job and a killed one alike.
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def tag(hang):
     check_equal((row["peer"], row["tag"]), (1, 25), "what is waited for")
     says = "rank 0 waits for tag 25 from rank 1 on MPI_COMM_WORLD; rank 1 sent tag 26"
     check(row["text"].startswith(says), f"text: {row['text']}")
-    cycle(0, 1)(hang)  # rank 1 is in the barrier, to which rank 0 does not come
+    cycle(0, 1)(hang)  # rank 1 is in a barrier that rank 0 never reaches
 
 
 def communicator(hang):
@@ -224,7 +224,7 @@ SHAPES = {
     "end": Shape({rank: "MPI_Finalize" for rank in range(RANKS)} | {0: "MPI_Recv"}, end),
     "polls": Shape(barriers({0: "MPI_Test", 1: "MPI_Recv"}), polls, "possible deadlock"),
     "exposures": Shape(barriers({0: "MPI_Win_wait", 1: "MPI_Win_wait"}), exposures),
-    # That a library has what it lets a rank lock is sure of Open MPI alone.
+    # Only in Open MPI does a rank certainly hold a lock after locking it.
     "lock": Shape(barriers({0: "MPI_Recv", 1: None}), lock, None),
 }
 LOCK_VERDICT = {"ompi": "deadlock", "mpich": "possible deadlock"}

@@ -1,4 +1,4 @@
-"""Jobs of tests/programs/hangs.c that hang: started, asked about until they sit where they will stay, killed."""
+"""Hanging jobs of tests/programs/hangs.c: started, queried until they have settled, killed."""
 
 import json
 import os
@@ -38,7 +38,7 @@ class Job:
         self.pids = [int(file.read_text()) for file in files]
 
     def settled(self, shape):
-        """The hang once all ranks sit where they will stay, as of one instant."""
+        """The hang once all ranks have settled, as of one instant."""
         deadline = time.monotonic() + SETTLE_TIMEOUT_S
         while True:
             hang = self.ask()
@@ -51,7 +51,7 @@ class Job:
             check(time.monotonic() < deadline, f"it does not settle: {json.dumps(hang, indent=1)}")
 
     def asked_until(self, wanted):
-        """The first hang that is so."""
+        """The first hang that satisfies the condition."""
         deadline = time.monotonic() + SETTLE_TIMEOUT_S
         while True:
             hang = self.ask()
@@ -60,7 +60,7 @@ class Job:
             check(time.monotonic() < deadline, f"it does not come to it: {json.dumps(hang, indent=1)}")
 
     def kill(self):
-        """The ranks; their launcher, which may not notice, is ended with the job."""
+        """Kills the ranks; their launcher, which may not notice, is ended with the job."""
         for pid in self.pids:
             with suppress(ProcessLookupError):  # a launcher ends the others where one has died
                 os.kill(pid, signal.SIGKILL)
@@ -68,7 +68,7 @@ class Job:
 
 
 def state_of(pid):
-    """As /proc has it: "T" is stopped; "X" also where there is no such process."""
+    """From /proc: "T" is stopped; "X" also if there is no such process."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -82,7 +82,7 @@ def is_alive(pid):
 def sits(row, call):
     if row["polls"]:
         return call == "MPI_Test"
-    # Where a lock is waited for depends on the library: in MPI_Win_lock, or when it is given back.
+    # The wait for a lock depends on the library: in MPI_Win_lock, or when it is released.
     return row["call"] == call or (call is None and (row["in_no_call"] or row["call"].startswith("MPI_Win_")))
 
 
@@ -92,7 +92,7 @@ def check_named(hang, shape, state):
     for rank, row in seats(hang).items():
         check(sits(row, shape.sits[rank]), f"rank {rank} sits in {row['call']}")
         check(row["since_ns"] is not None and row["for_ns"] is not None, f"since when: {row}")
-        # Who is settled came there before the instant that all logs know.
+        # A settled rank came there before the instant that all logs cover.
         check(not row["settled"] or 0 < row["for_ns"] < LONGEST_NS, f"for how long: {row}")
     shape.check(hang)
 

@@ -1,4 +1,4 @@
-"""Shared by the integration tests: what a test is, the UCX that it is about, and running programs.
+"""Shared by the integration tests: the form of a test, the UCX under test, and running programs.
 
 A test is a script: it calls `run_test(body)`, fails by raising (usually through `check`), and is
 skipped by raising Skip, which exits with 77 after printing the reason. The build to test comes from
@@ -60,8 +60,8 @@ LIBRARY = BUILD_ROOT / "libuctrace.so"
 PROGRAMS = BUILD_ROOT / "tests" / "programs"
 
 
-# What a machine that is too busy does to a recording: records come faster than uctrace's threads get
-# a core, and are dropped and counted. What is checked of such a recording says nothing.
+# Drop causes of a machine that is too busy: records come faster than uctrace's threads get a core, and are
+# dropped and counted. Checks of such a recording are meaningless.
 LATE = {"helper_late", "packing_slow", "storage_slow"}
 ATTEMPTS = 3
 
@@ -69,15 +69,15 @@ _dropped_by_busy_machine = {}
 
 
 def note_drops(info):
-    """Of a recording that a test looks at."""
+    """For a recording examined by a test."""
     causes = info.get("events", {}).get("dropped_by_cause", {})
     if causes and set(causes) <= LATE:
         _dropped_by_busy_machine.update(causes)
 
 
 def run_test(body, attempts=ATTEMPTS):
-    """Runs body(*arguments of the script) and exits as Meson expects: 0, 1, or 77 for a skip. Where it
-    fails and the machine was too busy to record all, it is run again: what always drops always fails."""
+    """Runs body(*arguments of the script) and exits as Meson expects: 0, 1, or 77 for a skip. If it fails and
+    the machine was too busy to record everything, it is run again: a real drop fails every time."""
     signal.signal(signal.SIGTERM, _end_at_once)
     for attempt in range(attempts):
         _dropped_by_busy_machine.clear()
@@ -118,7 +118,7 @@ def need(command):
 
 
 def in_private_mounts(script, *arguments):
-    """A command that runs a shell script with mounts of its own, which go with it."""
+    """A command that runs a shell script in a private mount namespace."""
     return [need("unshare"), "--mount", "sh", "-ec", script, "sh", *arguments]
 
 
@@ -136,7 +136,7 @@ def rebuilt_ucx():
 
 
 VIRTUAL_GPUS = BUILD_ROOT / "tests" / "virtual-gpu"
-# To uctrace there are the devices that drivers need.
+# Makes uctrace believe in the devices that drivers need.
 VIRTUAL_DEVICES = {"UCTRACE_TEST_DEVICES": str(VIRTUAL_GPUS / "devices")}
 # The system's UCX beside the virtual GPUs knows of none of them: Debian 13's has a module for ROCm, which would
 # initialise that driver itself.
@@ -144,7 +144,7 @@ WITHOUT_GPU_MODULES = {"UCX_MODULES": "^cuda*,rocm*,ze*"}
 
 
 def cuda_ucx():
-    """The same UCX with hooks, which must have been made with the virtual GPUs."""
+    """The same UCX with hooks, built with the virtual GPUs."""
     prefix = rebuilt_ucx()
     made = list(prefix.glob("lib/ucx/libuct_cuda.so.0"))
     option = f"--configure --with-cuda={VIRTUAL_GPUS}/cuda"
@@ -162,7 +162,7 @@ def _minor_of(version):
 @cache
 def _compiled_with():
     """The version of UCX's headers on this machine."""
-    # Not by run(), which asks for the environment that this is a part of.
+    # Not with run(), which needs the environment that this is a part of.
     told = subprocess.run([need("pkg-config"), "--modversion", "ucx"], stdout=subprocess.PIPE, text=True, check=True)
     return told.stdout.strip()
 
@@ -188,7 +188,7 @@ class UcxUnderTest:
         return chosen
 
     def tell(self, info):
-        """For the table of the matrix, whether the recording is good or not."""
+        """For the table of the matrix, for good and bad recordings."""
         facts = {"uct_ucp": info["links"]["uct_ucp"], "messages": info["messages"]["matched"],
                  "posted_ok": info["uct"]["posted_ok"]}
         with open(self.report, "a") as report:
@@ -221,8 +221,7 @@ def ucx_version():
 
 
 def uses_protocols_v2(environment):
-    """Whether a job with these changes of its environment uses them. From UCX 1.16 on they are the
-    default."""
+    """Whether a job with these environment changes uses them. Since UCX 1.16 they are the default."""
     asked = _job_environment(environment).get("UCX_PROTO_ENABLE")
     return asked == "y" if asked else ucx_version() >= (1, 16)
 
@@ -272,7 +271,7 @@ _running = {}  # session: command
 
 def _end_at_once(*_):
     """Meson asks a test that takes too long to end, and kills it half a second later: its jobs, which are in
-    sessions of their own, would run on beside all further tests."""
+    their own sessions, would otherwise run on during all later tests."""
     for session, command in tuple(_running.items()):
         os.write(sys.stderr.fileno(), f"ended from outside, with what still ran: {command}\n".encode())
         _kill_session(session)
@@ -280,8 +279,8 @@ def _end_at_once(*_):
 
 
 def _ucx_of_machine():
-    """The thread of UCX's virtual file system, where it has one, holds a lock of UCX for a while at
-    the start: a program that forks meanwhile hangs in the child, with uctrace and without."""
+    """The thread of UCX's virtual file system, if it has one, holds a lock of UCX for a while at the start: a
+    program that forks meanwhile hangs in the child, with and without uctrace."""
     module = any(Path("/usr/lib").glob("*/ucx/libucs_fuse.so.0"))
     return {"UCX_VFS_ENABLE": "n"} if module else {}
 
@@ -295,7 +294,7 @@ def _job_environment(changes=None):
     if UCX_UNDER_TEST:
         environment.update(UCX_UNDER_TEST.environment)
     environment.update(_ucx_of_machine())
-    environment["XDG_CACHE_HOME"] = str(BUILD_ROOT / "test-cache")  # where other users' runs are kept
+    environment["XDG_CACHE_HOME"] = str(BUILD_ROOT / "test-cache")  # for the runs of other users
     environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1"
     environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
     environment.update(changes or {})
@@ -304,7 +303,7 @@ def _job_environment(changes=None):
 
 @contextlib.contextmanager
 def started(command, *, env=None, cwd=None):
-    """A job that runs while the test does something else; nothing of it outlives the block."""
+    """A job that runs during the block and is ended with it."""
     process = subprocess.Popen(
         [str(word) for word in command],
         stdin=subprocess.DEVNULL,
@@ -352,7 +351,7 @@ def run(command, *, env=None, cwd=None, timeout=JOB_TIMEOUT_S):
         return finish(process, timeout=timeout)
 
 
-# The peak of a process counts what its parent had when it was started: hence a small parent.
+# The peak of a process includes its parent's memory at the start: hence a small parent.
 MEASURE = """
 import resource, subprocess, sys
 ended = subprocess.run(sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Launchers for tests: two "hosts" on this one machine, and a wrapper that shows what a rank gets."""
+"""Launchers for tests: two "hosts" on this machine, and a wrapper that shows the environment of a rank."""
 
 import re
 from functools import cache
@@ -7,7 +7,7 @@ from harness import need, run_well
 from mpi_jobs import MPIS
 
 # A remote shell: the command runs on this machine, with next to nothing in its environment. Each "host"
-# has temporary files of its own: Open MPI's daemons fall out over folders that they all make.
+# has temporary files of its own: Open MPI's daemons conflict over folders that they all make.
 AGENT = """#!/bin/bash
 while [[ "$1" == -* ]]; do shift; done
 own="$(dirname "$0")/${1##*-}"
@@ -20,7 +20,7 @@ SHOW = """#!/bin/sh
 echo "preload=$LD_PRELOAD own=$OWN"
 exec "$@"
 """
-# Scripts that start a program with another library, behind or in front of those that are to be loaded already.
+# Scripts that start a program with another preloaded library, after or before the existing ones.
 PRELOADING = {
     "behind": '#!/bin/sh\nexec env LD_PRELOAD="${LD_PRELOAD:+$LD_PRELOAD:}%s" "$@"\n',
     "in front": '#!/bin/sh\nexec env LD_PRELOAD="%s${LD_PRELOAD:+:$LD_PRELOAD}" "$@"\n',
@@ -36,21 +36,21 @@ def write_script(path, text):
 
 @cache
 def launcher_version(mpi_name):
-    """(major, minor). Open MPI's launcher is another one from 5 on: PRRTE's."""
+    """(major, minor). Since version 5 Open MPI's launcher is PRRTE's."""
     told = run_well([need(MPIS[mpi_name].launcher[0]), "--version"]).stdout
     return tuple(map(int, re.search(r"(\d+)\.(\d+)\.\d", told).groups()))
 
 
 def tells_failures(mpi_name):
-    """Whether the launcher says the same each time of a job whose ranks fail. That of MPICH 4.2 says
-    now this and now that, and may exit with 0."""
+    """Whether the launcher's output for failing ranks is deterministic. MPICH 4.2's is not, and it may
+    exit with 0."""
     return mpi_name != "mpich" or launcher_version("mpich") < (4, 2)
 
 
 def open_mpi_settings():
-    """What the processes need. Open MPI 5 wants it for each part of a line between ":" anew."""
+    """Options for the processes. Open MPI 5 needs them in each part of a line between ":"."""
     settings = MPIS["ompi"].transport_options
-    # Its collectives for hosts of one process each add up wrongly where both hosts have one name.
+    # Its collectives for hosts with one process each are wrong if both hosts have the same name.
     return [*settings, "--mca", "coll", "^han"] if launcher_version("ompi") >= (5, 0) else settings
 
 

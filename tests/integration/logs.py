@@ -49,13 +49,13 @@ UCT_OPS = ["none", *documented("op")]
 
 
 def unpack(*logs):
-    """Turns closed logs, in place, into what they would be if nothing had been packed: records in
-    chunks. The reader takes both."""
+    """Converts closed logs, in place, to unpacked ones: records in chunks. The reader accepts
+    both."""
     run_well([PROGRAMS / "unpack_log", *logs])
 
 
 class Log:
-    """The bytes of one closed log, unpacked, and where its records lie."""
+    """The bytes of one closed log, unpacked, and the places of its records."""
 
     def __init__(self, path):
         self.path = path
@@ -103,7 +103,7 @@ class Log:
         return found
 
     def uct_operations(self):
-        """What each UCT operation's record says, in the order in which their calls returned."""
+        """The content of each UCT operation's record, in the order in which the calls returned."""
         transports = self.uct_interfaces()
         ends = {}
         for offset, _, status in self.records(UCT_COMPLETION):
@@ -143,14 +143,14 @@ class Log:
                 yield UCT_OPS[op], size, am_id, struct.unpack_from(f"={flags >> 4 & 7}Q", self.bytes, at)
 
     def active_arrived(self):
-        """(AM id, header words) of those that came."""
+        """(AM id, header words) of arrivals."""
         for offset, _, _ in self.records(UCT_ARRIVAL):
             am_id, words = struct.unpack_from("=BB", self.bytes, offset + 28)
             if am_id in ACTIVE_MESSAGES:
                 yield am_id, struct.unpack_from(f"={words}Q", self.bytes, offset + 32)
 
     def network_texts(self):
-        """(offset, whether it is of the end, text) of what was read of network cards."""
+        """(offset, whether at the end, text) of readings of network cards."""
         for offset, kind, size in self.records(TEXT, DEFINITIONS):
             if kind & 0xFF == NETWORK_CARD:
                 text = self.bytes[offset + 24 : offset + 24 + size].decode()

@@ -1,4 +1,4 @@
-"""Runs `uctrace serve --metrics` and reads what it says: a strict reader of both text formats, and the same numbers
+"""Runs `uctrace serve --metrics` and reads the result: a strict reader of both text formats, and the same numbers
 from `uctrace counters`."""
 
 import contextlib
@@ -23,7 +23,7 @@ class Scrape:
     values: dict  # {(name, ((label, value), ...)): number}
 
     def sums(self):
-        """Those that never go down."""
+        """The values that never decrease."""
         return {series: value for series, value in self.values.items() if series[0].endswith(GROWING)}
 
     def of(self, name, *labels):
@@ -53,7 +53,7 @@ def read_labels(text):
 
 
 def read_metrics(text, is_open):
-    """A Scrape of a text, of which every line is looked at."""
+    """A Scrape from a text; checks every line."""
     lines = text.split("\n")
     check_equal(lines.pop(), "", "the text ends with its last line")
     if is_open:
@@ -82,7 +82,7 @@ def read_metrics(text, is_open):
 
 
 class Server:
-    """One that runs, at `url`."""
+    """A running server at `url`."""
 
     def __init__(self, process):
         self.process = process
@@ -116,7 +116,7 @@ def serving(folder, *options):
 
 
 def check_not_less(before, after):
-    """Nothing went down, and nothing went away."""
+    """Nothing decreased, and nothing disappeared."""
     now = after.sums()
     for series, value in before.sums().items():
         check(series in now and now[series] >= value, f"{series} was {value}, is {now.get(series)}")
@@ -160,7 +160,7 @@ def flows_of_scrape(scrape):
 
 
 def check_equal_counters(scrape, found):
-    """A scrape says what `uctrace counters` says."""
+    """A scrape agrees with `uctrace counters`."""
     ours, theirs = flows_of_scrape(scrape), flows_of_counters(found)
     for name in ours:
         check_equal(ours[name], theirs[name], f"{name} of a scrape, and of counters")

@@ -18,8 +18,8 @@ class Mpi:
     transport_options: list = field(default_factory=list)
 
     def job(self, program, *arguments, options=None):
-        """The command that runs a test program on this MPI's usual number of ranks. `options` take
-        the place of those that make Open MPI use UCX."""
+        """The command that runs a test program on this MPI's usual number of ranks. `options` replace
+        those that make Open MPI use UCX."""
         need(self.launcher[0])
         check(PROGRAMS.is_dir(), f"there is no {PROGRAMS}; build first, or give --build DIR")
         executable = program if isinstance(program, Path) else PROGRAMS / f"{program}.{self.suffix}"
@@ -35,7 +35,7 @@ class Mpi:
         ]
 
     def job_with_windows(self, program, *arguments):
-        """Open MPI's windows are over UCX, too: what Open MPI 5 takes by itself on one host makes none."""
+        """Open MPI's windows also use UCX: the default of Open MPI 5 on one host cannot make any."""
         options = [*self.transport_options, "--mca", "osc", "ucx"] if self.name == "ompi" else None
         return self.job(program, *arguments, options=options)
 
@@ -45,5 +45,5 @@ MPIS = {
     "ompi": Mpi("ompi", "ompi", ["mpirun.openmpi", "--oversubscribe"], 4, "-np", OPEN_MPI_OVER_UCX),
     "mpich": Mpi("mpich", "mpich", ["mpiexec.mpich"], 2, "-n"),
 }
-# The same libraries with MPI's standard ABI, from Open MPI 6 and MPICH 5 on (standard_abi.py).
+# The same libraries with MPI's standard ABI, since Open MPI 6 and MPICH 5 (standard_abi.py).
 MPIS |= {f"{name}_abi": replace(mpi, suffix=f"{name}_abi") for name, mpi in MPIS.items()}

@@ -1,11 +1,11 @@
-"""A node that is not this machine, as hwloc writes it: HWLOC_XMLFILE makes hwloc take it for the node.
-Two packages with a NUMA node each. At the first is the GPU 0000:10:00.0, behind one switch with the
-network card that is named; at the second the GPU 0000:20:00.0."""
+"""hwloc's XML of another node: HWLOC_XMLFILE makes hwloc use it instead of this machine. Two packages
+with a NUMA node each. The first has the GPU 0000:10:00.0, under the same switch as the named network
+card; the second has the GPU 0000:20:00.0."""
 
 import itertools
 
 NUMA_DISTANCE = {"same": 10, "other": 21}
-# Of the card, by the bus of the GPU: distance, NUMA distance.
+# From the card, by the bus of the GPU: distance, NUMA distance.
 FROM_CARD = {"0000:10:00.0": ("PIX", NUMA_DISTANCE["same"]), "0000:20:00.0": ("SYS", NUMA_DISTANCE["other"])}
 NUMA_NODES = {"0000:10:00.0": 0, "0000:20:00.0": 1}
 CARD_BUS = "0000:11:00.0"
@@ -52,7 +52,7 @@ def node_xml(card):
         "Machine", 3, 0,
         write.package(0, write.host_bridge("10-12", switch)),
         write.package(1, write.host_bridge("20-21", write.device("0000:20:00.0", "0302"))))
-    # What the job may use: all of it.
+    # The job may use all of it.
     machine = machine.replace(" gp_index", ' allowed_cpuset="0x00000003" allowed_nodeset="0x00000003" gp_index', 1)
     distances = (f'{NUMA_DISTANCE["same"]} {NUMA_DISTANCE["other"]} '
                  f'{NUMA_DISTANCE["other"]} {NUMA_DISTANCE["same"]} ')

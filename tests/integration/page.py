@@ -9,7 +9,7 @@ import zlib
 
 from harness import BUILD_ROOT, SKIPPED, Skip, check, check_equal, need, run
 
-# Where the page was built, with the packages that drive the browser.
+# The build folder of the page, with the packages that drive the browser.
 PAGE_TESTS = BUILD_ROOT / "viewer" / "npm" / "tests"
 PAGE_TEST = PAGE_TESTS / "page.mjs"
 BROWSER_TIMEOUT_S = 150
@@ -25,7 +25,7 @@ def make_page(recording, folder):
 
 
 def data_of(html):
-    """What is in a page, as one object (docs/page-data.md)."""
+    """The data of a page as one object (docs/page-data.md)."""
     run, packed = (json.loads(re.search(rf'id="uctrace-{name}">(.*?)</script>', html, re.DOTALL).group(1))
                    for name in ("data", "packed"))
     return {**run, "packed": packed}
@@ -46,7 +46,7 @@ def packed_column(data, table, column):
 
 
 def packed_rows(packed, table):
-    """The rows of a packed table, as dictionaries, of any coding."""
+    """The rows of a packed table in any coding, as dictionaries."""
     planes, at = zlib.decompress(base64.b64decode(packed["deflated"])), 0
     check_equal((len(planes), zlib.adler32(planes)), (packed["bytes"], packed["adler32"]), "packed bytes")
     for described in packed["tables"]:
@@ -71,7 +71,7 @@ def in_browser(*options, script=PAGE_TEST, browser="chromium"):
 
 
 def check_commands(recording, folder, *options):
-    """The command that the page shows for a selection gives the sums that it shows."""
+    """The command that the page shows for a selection gives the displayed sums."""
     page, selections = folder / "selected.html", folder / "selections.json"
     written = recording.ask("view", "-o", page, *options)
     check(written.status == 0, f"no page: {written}")

@@ -1,5 +1,5 @@
-"""A reader of Perfetto traces for tests: the wire format of Protocol Buffers, and of it the messages
-that track events need (https://protobuf.dev/programming-guides/encoding/, Perfetto's
+"""A reader of Perfetto traces for tests: the wire format of Protocol Buffers, and the messages for
+track events (https://protobuf.dev/programming-guides/encoding/, Perfetto's
 protos/perfetto/trace/)."""
 
 import struct
@@ -14,7 +14,7 @@ REALTIME, BOOTTIME = 1, 6
 
 
 def fields_of(data):
-    """{number: [value]} of a message: integers, and bytes of what has a length."""
+    """{number: [value]} of a message: integers, and bytes for fields with a length."""
     found, at = defaultdict(list), 0
 
     def varint():
@@ -135,12 +135,12 @@ def _add_event(trace, interned, time_ns, event):
 
 
 def close_slices(trace):
-    """Fills in the ends of slices, and checks that those of a track nest."""
+    """Fills in the ends of slices, and checks that slices of a track nest."""
     by_track = defaultdict(list)
     for event in trace.events:
         by_track[event.track].append(event)
     for events in by_track.values():
-        # A stable sort, as a viewer does it.
+        # A stable sort, as in a viewer.
         open_slices = []
         for event in sorted(events, key=lambda e: e.time_ns):
             if event.kind == SLICE_BEGIN:

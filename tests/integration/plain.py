@@ -1,4 +1,4 @@
-"""The programs that use UCP without any MPI: how they are run, and what they say they called."""
+"""The programs that use UCP without MPI: running them, and their own account of their calls."""
 
 import json
 
@@ -18,7 +18,7 @@ def pid_of(process):
 
 
 def as_called(message):
-    """A message in the words of the truth: by whom and to whom the call was made."""
+    """A message in the form of the truth: the calling and the addressed process."""
     ends = [message["src_process"], message["dst_process"]]
     ends = [end and pid_of(end) for end in ends]
     by, to = ends if message["initiator"] == "src" else reversed(ends)

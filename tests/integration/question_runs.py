@@ -1,5 +1,5 @@
-"""The runs that the questions are asked about, each with the answers that are known before anybody asks: from how
-the program was made, or from the truth of a generated job. Of each question there are runs with different answers."""
+"""The runs for the questions, each with known answers: from the design of the program, or from the truth of a
+generated job. For each question there are runs with different answers."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from stores import generate
 
 KIB = 1024
 HOSTS_OF_GENERATED = 2
-# So that UCX 1.16 and later choose as earlier ones do.
+# Makes UCX 1.16 and later choose like earlier versions.
 PROTOCOLS_V1 = {"UCX_PROTO_ENABLE": "n"}
 
 
@@ -38,7 +38,7 @@ def recorded(folder, mpi, program, *arguments, ranks=2, **env):
 
 
 class Generated:
-    """A job of several hosts, and the messages that truth.json has of it."""
+    """A job of several hosts, and its messages from truth.json."""
 
     def __init__(self, folder, mpi, *options, processes=4):
         flavour = {"ompi": "openmpi"}.get(mpi.name, mpi.name)
@@ -82,7 +82,7 @@ def fabric_or_tcp(folder, mpi):
 
 
 def shares_of_cards(folder, mpi):
-    # Two ranks use the card by the sum of their numbers: with three ranks on a host, neighbours use the second card.
+    # The sum of two ranks' numbers selects the card: with three ranks on a host, neighbours use the second card.
     for processes in (4, 6):
         job = Generated(folder / str(processes), mpi, "--cards", 2, "--mix", "only,nonblocking=1", processes=processes)
         sums = job.cards()
@@ -124,7 +124,7 @@ def one_message(folder, mpi):
 
 
 def settings_of_ranks(folder, mpi):
-    """One rank has a setting of its own, by a shell between launcher and program; or all have the same."""
+    """One rank has a different setting, from a shell between launcher and program; or all have the same."""
     ranks = 2
     *launcher, program = replace(mpi, ranks=ranks).job("allreduce", 10)[:-1]
     rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
@@ -151,7 +151,7 @@ def line_of(program, function, call):
 
 
 def late_rank(folder, mpi):
-    """In `waits ring` the middle rank computes longest; in `phases barrier` the first one."""
+    """In `waits ring` the middle rank computes longest; in `phases barrier` the first rank."""
     ring = recorded(folder / "ring", mpi, "waits", "ring", ranks=4)
     yield Run(ring, {"late": "2", "sites": line_of("waits", "ring", "MPI_Isend"), "waiting": line_of("waits", "ring", "MPI_Waitall")})
     barrier = recorded(folder / "barrier", mpi, "phases", "root", 10, "20000,1000", ranks=3)

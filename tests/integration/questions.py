@@ -1,4 +1,4 @@
-"""The questions of docs/questions.md: the commands and the clicks that answer each, and reading answers from tables."""
+"""The questions of docs/questions.md: the commands and clicks that answer each, and reading answers from tables."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ READERS = {"For administrators": "administrators", "For library developers": "li
            "For application developers": "applications"}
 MOST_COMMANDS = 2
 MOST_CLICKS = 3
-# What a reader does on the page, by the form of the sentence.
+# Actions on the page, by the form of the sentence.
 ACTIONS = {
     "click": r"Click \*\*(?P<name>[^*]+)\*\*\.",
     "press": r"Press `(?P<value>[^`]+)`\.",
@@ -80,7 +80,7 @@ def ask(question, values, statuses=(0,)):
 
 
 def table(output, title):
-    """The rows of a table, by the heads of its columns; cells are apart by two blanks or more."""
+    """The rows of a table by column titles; cells are separated by two or more blanks."""
     lines = output.splitlines()
     at = next((i for i, line in enumerate(lines) if line.startswith(title)), None)
     check(at is not None, f"there is no table {title!r} in:\n{output}")

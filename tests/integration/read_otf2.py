@@ -1,5 +1,5 @@
-"""Prints what an OTF2 archive holds as JSON, read by OTF2's own Python module: a program of its own,
-since that module may be there for the system's Python alone.
+"""Prints the content of an OTF2 archive as JSON, read by OTF2's Python module. A separate program,
+because that module may exist only for the system's Python.
 
     read_otf2.py ARCHIVE/traces.otf2
 """
@@ -43,7 +43,7 @@ def attributes_of(event):
 
 
 def follow_request(kind, event, where, pending):
-    """Whether requests are begun before they are complete, readers do not check either."""
+    """Readers do not check either that requests begin before they complete."""
     if kind in BEGIN_REQUESTS:
         assert event.request_id not in pending, f"{where} begins request {event.request_id} again"
         pending.add(event.request_id)
@@ -57,7 +57,7 @@ def follow_request(kind, event, where, pending):
 
 
 def root_of(event):
-    """The rank of the root and the process that it is; of an operation without one nothing."""
+    """The rank of the root and its process; nothing for an operation without one."""
     if event.root == NO_ROOT:
         return None, None
     members = event.communicator.group.members
@@ -83,7 +83,7 @@ def read(path):
         open_spans, requests = {}, {}
         for location, event in trace.events:
             here, kind, time = process_of(location), type(event), event.time
-            # Whether records of a location are in order, readers do not check.
+            # Readers do not check the order of a location's records.
             assert time >= found["last"].get(location._ref, 0), f"{location.name} goes back at {time}"
             found["last"][location._ref] = time
             follow_request(kind, event, location.name, requests.setdefault(location._ref, set()))

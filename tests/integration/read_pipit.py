@@ -1,4 +1,4 @@
-"""Prints as JSON what Pipit's own reader makes of an OTF2 archive. PYTHONPATH leads to Pipit.
+"""Prints as JSON how Pipit's own reader sees an OTF2 archive. PYTHONPATH must contain Pipit.
 
 usage: read_pipit.py FOLDER BINS SLABS
 """

@@ -1,4 +1,4 @@
-"""Recording a job, and asking uctrace about what was recorded."""
+"""Records a job, and queries the recording with uctrace."""
 
 import json
 from functools import cached_property
@@ -7,7 +7,7 @@ from pathlib import Path
 from harness import TOOL, UCX_UNDER_TEST, Failure, check, need, note_drops, run, run_well
 
 class Recording:
-    """A folder that `uctrace record` filled, and what the other verbs say about it."""
+    """A folder filled by `uctrace record`, and the answers of the other verbs about it."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -17,7 +17,7 @@ class Recording:
 
     def _ask_json(self, verb):
         result = self.ask(verb, "--format", "json")
-        # 1: an identity is violated; the caller finds it by name.
+        # 1: an identity is violated; the caller checks which.
         check(result.status in ((0, 1) if verb == "info" else (0,)), f"{verb} failed: {result}")
         try:
             return json.loads(result.stdout)
@@ -48,7 +48,7 @@ class Recording:
                 columns[column] = [texts[number] for number in columns[column]]
         for difference in [column for column in columns if "_minus_" in column]:
             of, base = difference.split("_minus_")
-            # Of what has no sign, a negative difference is 2^64 too high.
+            # For unsigned columns, a negative difference is 2^64 too high.
             columns[of] = [(a + b) if a + b < 2**64 else a + b - 2**64
                            for a, b in zip(columns.pop(difference), columns[base])]
         return [dict(zip(columns, row)) for row in zip(*columns.values())]
@@ -111,7 +111,7 @@ def record(folder, command, switches=(), **options):
 
 def record_over_tcp(folder, command, env):
     """As record_well(), with the recording in a folder of `folder`. MPICH 4.0.2 does not always end over tcp, without
-    uctrace either (docs/contributing.md): such a run is made again, twice at most."""
+    uctrace either (docs/contributing.md): such a run is repeated, twice at most."""
     for attempt in ("first", "second"):
         try:
             return record_well(folder / attempt, command, env=env, timeout=30)

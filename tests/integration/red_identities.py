@@ -11,7 +11,7 @@ IDENTITY_VIOLATED = 1  # exit status of `info`
 
 
 def changed_copy(good, folder, change):
-    """The logs with one of them changed: the first that has what is to be changed."""
+    """The logs with the first suitable one changed."""
     folder.mkdir()
     logs = [Log(Path(shutil.copy(log, folder))) for log in good.logs]
     changed = next((log for log in logs if change(log)), None)

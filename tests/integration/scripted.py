@@ -1,5 +1,5 @@
-"""The scripted transport (tests/scripted-transport) in recorded jobs, and its own account of what it
-was asked to do, which a recording must equal operation by operation."""
+"""The scripted transport (tests/scripted-transport) in recorded jobs, and its own log of requests,
+which a recording must equal operation by operation."""
 
 import json
 from collections import Counter
@@ -13,10 +13,10 @@ DEVICES = ("mlx5_0:1", "mlx5_1:1")
 
 # UCX takes UCS_ERR_NO_RESOURCE of an interface's flush for a failure.
 STUBBORN = "iface_flush:ok *:no_resource/3 *:late=2/2 {}*:thread/5 connect:late=5"
-# What ends with a remote key given back may only end in the thread of the worker: UCX 1.18 insists.
+# Operations that release a remote key may only complete in the worker's thread: UCX 1.18 insists.
 IN_ITS_THREAD = "get_zcopy:late/5 put_zcopy:late/5 "
-# Nor does UCX 1.18 expect that a get ends at once, as over a NIC none does: it still uses the request
-# of a receive that the device matched after it began the rendezvous.
+# UCX 1.18 does not expect a get to complete immediately, as no NIC does that: it still uses the
+# request of a receive that the device matched after it began the rendezvous.
 NONE_AT_ONCE = "get_zcopy:late put_zcopy:late/5 "
 # Script and environment. UCP connects script_ep over the other transport.
 SETTINGS = {
@@ -30,9 +30,9 @@ SETTINGS = {
     "tags": (STUBBORN, {"UCX_TLS": "script_tm"}),
 }
 
-# What its memory domains were asked for.
+# The requests to its memory domains.
 OF_MEMORY = ("registration", "deregistration", "key_packing", "key_unpacking", "key_release")
-# What the transport notes that is no operation of a table: what arrived, queues, failures.
+# The transport's other notes, besides operations of a table: arrivals, queues, failures.
 EVENTS = {
     *OF_MEMORY,
     "arrival",
@@ -51,7 +51,7 @@ NO_RESOURCE, IN_PROGRESS = -2, 1
 
 
 def environment(folder, setting, *, beside=""):
-    """Of a job over the scripted transport, and over the transports `beside` it."""
+    """For a job over the scripted transport and the transports `beside` it."""
     script, variables = SETTINGS[setting]
     variables = {**variables, "UCX_TLS": variables["UCX_TLS"] + beside}
     zcopy = NONE_AT_ONCE if setting == "tags" else IN_ITS_THREAD
@@ -108,7 +108,7 @@ RENDEZVOUS_AM_ID = 9  # announcements of a rendezvous are recorded like those of
 
 def _as_recorded(call):
     announces = call["what"] in ("tag_rndv_zcopy", "tag_rndv_request")
-    moves_nothing = call["what"] == "tag_recv_zcopy"  # its length is what may be received
+    moves_nothing = call["what"] == "tag_recv_zcopy"  # its length is the capacity
     return (
         call["what"],
         RENDEZVOUS_AM_ID if announces else max(call["id"], 0),
@@ -154,8 +154,8 @@ def check_memory_is(recording, oracle):
 
 
 def check_recording_is(recording, oracle):
-    """The recording of a complete job is what the transports saw, and so are the sums of `info` if
-    there were no other transports."""
+    """The recording of a complete job equals what the transports saw, and so do the sums of `info`
+    if there were no other transports."""
     logs = [Log(path) for path in recording.logs]
     for log in logs:
         check_operations_are(log, oracle)

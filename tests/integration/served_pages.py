@@ -1,4 +1,4 @@
-"""What `uctrace view --serve` serves, for as long as a test looks at it."""
+"""A running `uctrace view --serve` for a test."""
 
 import contextlib
 import http.client

@@ -1,5 +1,5 @@
-"""A stand-in for srun on machines without Slurm: `srun [--export=...] -n N PROGRAM`. What the program
-gets of the environment is as srun(1) says; Hydra starts its processes."""
+"""A stand-in for srun on machines without Slurm: `srun [--export=...] -n N PROGRAM`. The program's
+environment is as described in srun(1); Hydra starts its processes."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What lies in a data folder, for tests of the merged run and where it is kept."""
+"""The content of data folders, for tests of the merged run and its place."""
 
 import shutil
 import sqlite3
@@ -35,12 +35,12 @@ def generate(data, events, *options):
 
 
 def views(data, store):
-    """All that is said of the run in a store."""
+    """All output about the run in a store."""
     return [run_well([TOOL, verb, data, "--store", store, *options]).stdout for verb, *options in VIEWS]
 
 
 def ask(folder, verb="info", *options, **more):
-    """A verb that must not wait for anything."""
+    """Runs a verb that must not block."""
     return run([TOOL, verb, folder, *options], timeout=30, **more)
 
 

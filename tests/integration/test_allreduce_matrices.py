@@ -1,4 +1,4 @@
-"""Forced Allreduce algorithms give the textbook's communication, from UCP and from UCT records."""
+"""Forced Allreduce algorithms show the textbook communication pattern, in UCP and UCT records."""
 
 from collections import Counter
 

@@ -1,5 +1,5 @@
-"""A program that GCC built with AddressSanitizer runs under `record` as without, on both sides of the
-launcher: the sanitizer starts, and finds the mistakes that it finds without."""
+"""A program built by GCC with AddressSanitizer runs the same under `record`, before and after the
+launcher: the sanitizer starts, and finds the same mistakes."""
 
 import json
 from dataclasses import replace
@@ -22,12 +22,12 @@ def said(result, mpi):
 
 
 def found_by(result):
-    """What the sanitizer says of the program, in all ranks; lines of several may run into each other."""
+    """The sanitizer's findings in all ranks; lines of several ranks may be interleaved."""
     return {mistake for mistake in MISTAKES.values() if mistake in result.stderr}
 
 
 def job_of(mpi, program="asan", *arguments):
-    """Open MPI 5 writes into the code of mprotect(), of which the sanitizer has one of its own."""
+    """Open MPI 5 patches the code of mprotect(), which the sanitizer also replaces."""
     options = [*mpi.transport_options, "--mca", "memory", "^patcher"] if mpi.name == "ompi" else None
     return mpi.job(program, *arguments, options=options)
 
@@ -68,8 +68,7 @@ def findings(job, env=None):
 
 
 def check_names_it(mpi, folder):
-    """Also where a program has settings of its own, which take the place of uctrace's: what is
-    printed helps."""
+    """Also if a program has its own settings, which replace uctrace's: the printed fix works."""
     found = [f["found"] for f in findings(job_of(mpi))]
     check(any("AddressSanitizer (libasan" in text for text in found), f"not named: {found}")
     job = job_of(mpi, "asan_options")

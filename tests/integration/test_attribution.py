@@ -1,5 +1,5 @@
-"""Traffic belongs to the call that asked for it, whichever call happened to drive it: without a case
-an MPI_Ialltoall and MPI_Isends, else what the programs say of theirs."""
+"""Traffic belongs to the call that requested it, whichever call happened to drive it. Without a
+case: an MPI_Ialltoall and MPI_Isends; otherwise the programs' own account."""
 
 import json
 from collections import Counter
@@ -16,7 +16,8 @@ FILE_CALLS = {"MPI_File_open", "MPI_File_set_view", "MPI_File_write_at_all",
 
 
 def record_case(mpi, folder, *job):
-    """The recording, and what the ranks say they sent; the job's output is what it is alone."""
+    """The recording, and the ranks' account of their sends; the job's output is the same as without
+    uctrace."""
     alone = run_well(mpi.job_with_windows(*job, folder / "alone"))
     result, recording = record_well(folder / "data", mpi.job_with_windows(*job, folder / "truth"))
     check_equal(result.stdout, alone.stdout, "output of the job")
@@ -25,10 +26,11 @@ def record_case(mpi, folder, *job):
 
 
 def check_files(recording, mpi):
-    """Files are on the communicator that they were opened on, and all that MPI does for them."""
+    """Files belong to the communicator on which they were opened, and so does all of MPI's traffic
+    for them."""
     of_files = [m for m in recording.messages if str(m["mpi"]).startswith("MPI_File_")]
     wanted = {(function, comm) for function in FILE_CALLS for comm in "AB"}
-    if mpi.name == "mpich":  # Open MPI writes without exchange where the call need not end
+    if mpi.name == "mpich":  # Open MPI writes without an exchange in split and non-blocking calls
         wanted |= {("MPI_File_iwrite_at_all", comm) for comm in "AB"}
     found = {(m["mpi"], m["comm"]) for m in of_files}
     check(wanted <= found, f"no message of {wanted - found}")
@@ -40,8 +42,8 @@ def check_files(recording, mpi):
 
 
 def check_volumes(recording, truth, kind, functions):
-    """What calls gave and got by their arguments is what the ranks say: each start of a request
-    counts, and not what made it; a get is received."""
+    """The amounts by arguments equal the ranks' account: each start of a request counts, but not
+    its creation; a get is received."""
     table = recording.ask("comms", "--format", "json", "--by", "kind", "--kind", kind)
     row = json.loads(table.stdout)["comms"][0]
     bytes_of = Counter()

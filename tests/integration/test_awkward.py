@@ -1,5 +1,5 @@
-"""What profilers of MPI are known to break on: the program does not notice that it is recorded, and
-nothing of it is missing."""
+"""Things that are known to break MPI profilers: the program does not notice the recording, and
+nothing is missing."""
 
 from collections import Counter
 
@@ -9,8 +9,8 @@ from mpi_jobs import MPIS
 from recordings import record_well
 
 CASES = 11  # each prints a line
-# Calls of each rank on communicators by their letters (docs/comms.md); the last MPI_Allreduce is on a
-# duplicate, after an MPI_Send there that was left by a jump, and has no record.
+# Calls of each rank by the letters of communicators (docs/comms.md). The last MPI_Allreduce is on a
+# duplicate, after an MPI_Send that was left by a longjmp and has no record.
 CALLS = {
     "MPI_Allreduce": {"S": 1, "e": 1, "m": 1, "d": 1},
     "MPI_Sendrecv": {"S": 1},

@@ -1,5 +1,5 @@
 """`mpirun ... uctrace record -- ./app` gives the same as `uctrace record -- mpirun ... ./app`; two jobs
-in one folder keep to themselves, and nothing is recorded twice where both ways meet."""
+in one folder stay separate, and nothing is recorded twice if both ways are combined."""
 
 from checks import check_complete, check_same_multiset
 from harness import TOOL, check, check_equal, run, run_test, run_well, scratch

@@ -1,5 +1,5 @@
-"""`uctrace build-ucx`: what it says of bad inputs, before anything is built, and what it leaves behind,
-which is nothing. A real build is made once for all tests (ucx_build.py)."""
+"""`uctrace build-ucx`: its errors for bad inputs, before anything is built, and that it leaves nothing
+behind. A real build is made once for all tests (ucx_build.py)."""
 
 import io
 import os
@@ -20,7 +20,7 @@ def configure_ac(version):
 
 
 def make_tree(folder, version, uct_h="/* uct.h */\n"):
-    """What looks like a UCX of this version, and is none."""
+    """Looks like a UCX of this version, but is not."""
     (folder / "src" / "uct" / "api").mkdir(parents=True)
     (folder / "src" / "uct" / "api" / "uct.h").write_text(uct_h)
     (folder / "configure.ac").write_text(configure_ac(version))
@@ -28,7 +28,7 @@ def make_tree(folder, version, uct_h="/* uct.h */\n"):
 
 
 def refused(folder, *arguments, saying, env=None):
-    """The command fails as the tool's own failures do, says all this, and leaves no build."""
+    """The command fails with the tool's own status, prints all this, and leaves no build."""
     prefix = folder / "prefix"
     result = run([TOOL, "build-ucx", "--prefix", prefix, *arguments], env=env, cwd=folder)
     check_equal(result.status, FAILED, f"exit status: {result}")
@@ -61,7 +61,7 @@ def wrong_versions(folder):
 
 
 def patched_or_foreign(folder):
-    """Refused whole: SOURCE is as before, and the place that does not fit is named."""
+    """Refused completely: SOURCE is unchanged, and the place that does not fit is named."""
     patched = make_tree(folder / "patched", "1.16.0", "extern int *uct_tool_ops;\n")
     refused(folder, patched, saying=["it is patched already", "as they were released"])
     other = make_tree(folder / "other", "1.16.0")
@@ -97,7 +97,7 @@ def hostile_tarballs(folder):
                 archive.addfile(entry, io.BytesIO(text.encode()))
         refused(folder, "hostile.tar", saying=["leads out of its folder"])
         check(not list(folder.parent.glob("outside")) and not (folder / "outside").exists(), name)
-    # A link that leads out, and a file behind it.
+    # A link that leads outside, and a file through it.
     with tarfile.open(folder / "link.tar", "w") as archive:
         for path, text in (("ucx/configure.ac", configure_ac("1.16.0")),
                            ("ucx/src/uct/api/uct.h", "/* */\n")):
@@ -157,12 +157,12 @@ def bad_ucx_info(folder):
 
 
 def forever():
-    """Seconds that tell this test's process from others."""
+    """A unique number of seconds, to identify this test's process."""
     return f"600.{os.getpid()}"
 
 
 def slow_tree(folder):
-    """A UCX by the look of it that is patched well, and whose first step does not end by itself."""
+    """Looks like a UCX, can be patched, and its first build step never ends by itself."""
     tree = make_tree(folder / "slow", "1.16.0", "")
     (tree / "src" / "uct" / "api" / "uct.h").unlink()
     tools = folder / "bin"
@@ -202,7 +202,7 @@ def interrupted(folder):
 
 
 def failing_steps(folder):
-    """The log's path and its end are told, and what package may be missing."""
+    """The error shows the log's path and end, and the package that may be missing."""
     tree, environment = slow_tree(folder)
     autoreconf = folder / "bin" / "autoreconf"
     autoreconf.write_text("#!/bin/sh\necho first line\n"

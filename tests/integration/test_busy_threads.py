@@ -1,5 +1,5 @@
-"""Threads that communicate at the same time on communicators of their own are recorded exactly, also
-where another thread waits for what one began. Where they share a tag, the pairs are ambiguous."""
+"""Threads that communicate at the same time on their own communicators are recorded exactly, even if
+another thread waits for what one began. If they share a tag, the pairs are ambiguous."""
 
 from checks import (
     SENT_COLUMNS,
@@ -18,7 +18,7 @@ SHARED_TAG = 6
 
 
 def check_shared(recording, truth):
-    """All that was sent with the shared tag is known; who took which is said to be in doubt."""
+    """All sends with the shared tag are known; their matches are reported as doubtful."""
     columns = (*SENT_COLUMNS, "comm")
     check_same_multiset(sent_like(truth, recording), truth, columns, "messages")
     results = results_of(recording.info)

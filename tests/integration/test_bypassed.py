@@ -1,6 +1,6 @@
-"""MPI that a program reaches past what is preloaded: a plug-in that is opened with RTLD_DEEPBIND is
-bound to MPI itself. The recording says so, and nothing of it is shown as whole. The program ends as
-without, also where it unloads the plug-in with all of MPI."""
+"""MPI calls that bypass the preload library: a plug-in opened with RTLD_DEEPBIND is bound directly to MPI. The
+recording says so, and is not shown as complete. The program ends as usual, even if it unloads the plug-in with all
+of MPI."""
 
 from collections import Counter
 
@@ -10,8 +10,8 @@ from recordings import record
 
 
 def brings_ucx(plugin):
-    """MPICH and Open MPI 5 are linked with UCX, which is bound like them. Open MPI 4 opens what is linked with UCX
-    later, as plug-ins of its own."""
+    """MPICH and Open MPI 5 are linked with UCX, which is bound like them. Open MPI 4 opens the parts linked with
+    UCX later, as its own plug-ins."""
     return "libucp.so" in run_well([need("ldd"), plugin]).stdout
 
 
@@ -48,12 +48,12 @@ def bypass_is_told(name):
             check_equal(result.stdout, alone.stdout, f"{how}: output")
             check_equal(alone.status, 0, f"{how}: without uctrace: {alone}")
             if how == "deepbind-unload" and ucx_version() >= (1, 18):
-                # Its dlclose() goes past uctrace (docs/internals.md, last looks). Open MPI 6 leaves UCX loaded.
+                # Its dlclose() bypasses uctrace (docs/internals.md, last looks). Open MPI 6 leaves UCX loaded.
                 told = "nothing was recorded" if ucx_version() < (1, 23) else "calls of UCP may have gone past uctrace"
                 check(told in result.stderr, f"record does not say '{told}': {result}")
             else:
                 check_told(recording, result, mpi, brings_ucx(plugin))
-        # As before: what is loaded into a scope of its own is seen.
+        # As before: a library in a private scope is seen.
         result, recording = record(folder / "seen", mpi.job(PROGRAMS / "mpi_plugin_host", plugin))
         check_equal(recording.info["faults"], [], "faults of a plug-in that is not bypassed")
         check_equal(recording.info["complete"], True, "complete")

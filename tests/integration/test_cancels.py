@@ -1,5 +1,5 @@
-"""Receives that take nothing or too little: what was sent is matched with the receives that took it,
-cancelled and open ones match nothing, and a truncated message says so."""
+"""Receives that take nothing or too little: sends match the receives that took them, cancelled and
+open receives match nothing, and a truncated message says so."""
 
 from checks import check_delivered, check_same_multiset, read_truth, results_of, sent_like
 from harness import check, check_equal, run_test, run_well, scratch
@@ -28,7 +28,7 @@ def cancels_are_recorded(mpi_name):
             }
             for row in read_truth(folder / "truth", mpi)
         ]
-        # Open MPI frees the requests in UCX while they are active: their ends are known all the same.
+        # Open MPI frees active requests in UCX: their ends are still known.
         messages = sent_like(expected, recording)
         check_same_multiset(messages, expected, COLUMNS, "messages")
         check_delivered([m for m in messages if m["status"] == "UCS_OK"])

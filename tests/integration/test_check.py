@@ -1,5 +1,5 @@
-"""`uctrace check` says before a job what would go wrong, and how to mend it: each case breaks one thing,
-and the finding that names it must be there, with its reason and a fix."""
+"""`uctrace check` says before a job what would go wrong, and how to fix it: each case breaks one thing,
+and the finding about it must appear, with its reason and a fix."""
 
 import json
 import os
@@ -16,7 +16,7 @@ GRADES = ("ok", "warning", "problem")
 
 
 def findings(*words, **options):
-    """What check says as JSON, by id ("" for what is ok), after comparing it with its exit status."""
+    """The findings of check as JSON, by id ("" for ok), compared with its exit status."""
     words = list(words)
     dashes = words.index("--") if "--" in words else len(words)
     words[dashes:dashes] = ["--format", "json"]
@@ -90,7 +90,7 @@ def settings_count(_):
 
 
 def parts_of_a_run(_):
-    """A window, a bound or a layer left out is said, and is no reason for an alarm."""
+    """A window, a bound or an excluded layer is reported without an alarm."""
     parts = {
         "UCTRACE_START_ON": ("pcontrol", "only windows"),
         "UCTRACE_STOP_ON": ("signal:USR2", "only windows"),
@@ -125,7 +125,7 @@ def open_mpi_without_ucx(_):
                     "OMPI_MCA_pml_ucx_devices": "any"}
     found = findings("--", *MPIS["ompi"].job("exchange", options=[]), env=by_variables)
     check("mpi-not-ucx" not in found, f"variables are not heeded: {found}")
-    # A machine is not a job: what Open MPI would do by itself is no reason to fail.
+    # A machine is not a job: Open MPI's default is not a failure.
     expect("mpi-not-ucx", "warning", env={"OMPI_MCA_pml": "ob1"})
 
 
@@ -134,8 +134,8 @@ def mixed_up_launchers(_):
 
 
 def thin_open_mpi(folder):
-    """What a program loads of Open MPI 6, libmpi or libmpi_abi, is thin: whose it is says the library
-    below."""
+    """Programs load only a thin layer of Open MPI 6, libmpi or libmpi_abi: the library below identifies
+    it."""
     compiler = [need("cc"), "-Wl,--no-as-needed", f"-Wl,-rpath,{folder}"]
     (folder / "below.c").write_text('const char* version = "Open MPI repo revision: v6.0.0";\n')
     (folder / "thin.c").write_text("int MPI_Init(int* count, char*** words) { return count && words; }\n")
@@ -293,7 +293,7 @@ def forms_agree(_):
 
 
 def what_is_said_comes_true(folder):
-    """The same job, recorded: what check promised and what it warned of."""
+    """The same job, recorded: check's promises and warnings come true."""
     bad = MPIS["ompi"].job("allreduce", 1024, 2, options=["--mca", "pml", "ob1"])
     expect("mpi-not-ucx", "problem", "--", *bad)
     check("did not use UCX" in run_well(record_command(folder / "bad", bad)).stderr, "record agrees")

@@ -1,5 +1,5 @@
-"""A server and its clients, without any MPI: endpoints made by socket address find each other, and
-so do those that UCP made by itself to answer by. A peer that left no log is named."""
+"""A server and its clients without MPI: endpoints made by socket address find each other, and so do
+those that UCP itself made for replies. A peer without a log is named."""
 
 from checks import check_accounts, check_delivered, check_same_multiset, results_of
 from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
@@ -27,7 +27,7 @@ def check_peers(peers, by_worker):
 
 
 def is_complete(info, failed):
-    """Complete but for the sends to nobody, which fail."""
+    """Complete except for the failing sends to nobody."""
     results = results_of(info)
     check_equal(set(results), {"holds"}, f"identities {results}")
     check_equal(info["faults"], [], "faults")
@@ -64,7 +64,7 @@ def clients_are_known(setting):
 
 
 def a_stranger_is_named():
-    """One client's log is taken away: what it exchanged has no partner, and says with whom."""
+    """With one client's log removed, its messages have no partner, but still name the peer."""
     with scratch() as folder:
         _, recording = record_well(folder / "data", [PROGRAMS / "client_server"])
         max(recording.logs, key=lambda log: Log(log).pid).unlink()  # the server was there first

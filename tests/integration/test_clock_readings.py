@@ -1,5 +1,5 @@
-"""Times that records share: only where the rules of docs/internals.md allow it, nested as what they
-stand for, and told as what they are."""
+"""Shared times of records: only as allowed by docs/internals.md, nested like their events, and
+marked as shared."""
 
 from checks import check_complete
 from harness import PROGRAMS, check, check_equal, run_test, scratch
@@ -14,7 +14,7 @@ SHARING = SENDS | RECEIVES | {"MPI_Isend", "MPI_Ibsend", "MPI_Irsend", "MPI_Isse
 
 
 def check_operations(recording):
-    """Those that say so begin and end with a call that sends or receives one message."""
+    """Messages with such times begin and end with a call that sends or receives one message."""
     calls = {}
     for call in recording.table("mpi_calls"):
         calls.setdefault((call["process"], call["t_start_ns"]), []).append(call)

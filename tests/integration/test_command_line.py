@@ -1,5 +1,5 @@
-"""What a person or a script meets at the command line, whatever the run holds: help, typing errors,
-formats, limits, colours, and output that cannot be written."""
+"""The command line for people and scripts, independent of the run: help, typing errors, formats,
+limits, colours, and output that cannot be written."""
 
 import csv
 import fcntl
@@ -21,7 +21,7 @@ TOOL_FAILURE = 125
 
 
 def refused(arguments, *parts, **options):
-    """An error in one line, on standard error alone, that says these parts."""
+    """A one-line error, only on standard error, that contains these parts."""
     result = run([TOOL, *arguments], **options)
     check_equal(result.status, TOOL_FAILURE, f"exit status: {result}")
     check_equal(result.stdout, "", f"standard output: {result}")
@@ -281,7 +281,7 @@ def tables_fit_the_terminal(data):
 
 
 def on_a_terminal(command, columns=200, **environment):
-    """What the command writes when its output is a terminal."""
+    """The output of the command on a terminal."""
     master, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "CLICOLOR_FORCE")}

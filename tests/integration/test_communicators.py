@@ -1,5 +1,5 @@
-"""Communicators of all kinds have the names that their processes count them by, the members that they
-have, and their parents, though no process tells another anything."""
+"""Communicators of all kinds get their names, members and parents, although the processes exchange
+nothing about them."""
 
 from checks import check_program_is_recorded, read_truth
 from launchers import launcher_version
@@ -52,7 +52,7 @@ def rare_kinds_are_named(mpi):
             expected |= {"o": "MPI_Comm_idup_with_info", "f": "MPI_Comm_create_from_group",
                          "F": "MPI_Intercomm_create_from_groups"}
         else:
-            # Of a communicator of two sides what the side of the first rank called.
+            # For an intercommunicator, the function called by the side of the first rank.
             expected |= {"n": "MPI_Comm_accept", "k": "MPI_Comm_join"}
         check_equal(made, expected, "kinds and what made them")
         check_equal([n for n in recording.info["notes"] if "one side is known" in n], [], "notes")

@@ -1,5 +1,5 @@
-"""Help, manual pages and completion say the same as the parser: each option that one of them names is
-taken by it, and all name the same options and values. The bash script is run in a real bash."""
+"""Help, manual pages and completion agree with the parser: it accepts each option that they name, and
+all name the same options and values. The bash script runs in a real bash."""
 
 import os
 import re
@@ -36,7 +36,7 @@ def parser_takes(verb, options):
     for name, value in options.items():
         if name in ("-h", "--help"):
             continue
-        # build-ucx would build: a source that is none stops it.
+        # build-ucx would really build: an invalid source stops it.
         source = ["/nonexistent"] if verb == "build-ucx" else []
         arguments = [*source, name] + (["/nonexistent" if "|" not in value else value.split("|")[0]] if value else [])
         said = run([TOOL, verb, *arguments]).stderr
@@ -69,7 +69,7 @@ def pages_are_well_formed():
 
 
 def bash_completes(words, cwd):
-    """What bash offers at the end of these words."""
+    """bash's completions for these words."""
     script = f"""
 source {MADE / 'uctrace'}
 [[ $(complete -p uctrace) == 'complete -F _uctrace uctrace' ]] || exit 3
@@ -122,7 +122,7 @@ def told_values(data, option):
 
 
 def zsh_completes(words, cwd):
-    """What the script's function for values offers zsh at the end of these words."""
+    """zsh's completions from the script's function for values."""
     body = (MADE / "_uctrace").read_text().rpartition("_uctrace \"$@\"")[0]
     script = body + """
 compadd() { shift; print -l -- "$@" }

@@ -1,5 +1,5 @@
-"""When connections were made and first used, and what waited for them: the table of each endpoint, the
-report that sums it up, and messages without the first of each pair."""
+"""When connections were made and first used, and the waits for them: the table of endpoints, its
+report, and messages without the first of each pair."""
 
 import json
 from collections import Counter
@@ -57,7 +57,7 @@ def check_report(recording, rows):
 
 
 def check_first(recording):
-    """Without the first message of each pair, and nothing else."""
+    """Leaves out exactly the first message of each pair."""
     messages = recording.messages
     met, later = set(), []
     for message in messages:

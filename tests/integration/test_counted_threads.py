@@ -1,5 +1,5 @@
-"""Programs that count their threads, pin them or have a limit on them: with `--no-helper` they find
-what they find without the tool, and without that option one thread more."""
+"""Programs that count, pin or limit their threads: with `--no-helper` they see the same as without
+the tool, otherwise one thread more."""
 
 import os
 import re
@@ -17,7 +17,7 @@ def numbers(result):
 
 
 def three_runs(program):
-    """What the program says alone, recorded without the helper, and recorded with it."""
+    """The program's output alone, recorded without the helper, and recorded with it."""
     environment = {"UCX_TLS": "posix"}  # its thread for connections is UCX's own
     results = [numbers(run_well(program, env=environment))]
     for switches in (["--no-helper"], []):

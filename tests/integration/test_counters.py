@@ -1,5 +1,5 @@
-"""Counters against what the program says it sent, against a trace of the same run, and in the files of
-Open MPI's monitoring."""
+"""Counters compared with the program's own account, with a trace of the same run, and in the files of Open MPI's
+monitoring."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def check_trace(mpi, found, recording):
     for op in recording.table("ucp_operations"):
         if UCP_SENDS.search(op["function"]) and op["asked_by"] not in SENDS:
             add(internal, ("internal", ranks[op["process"]], ranks[op["peer_process"]]), op["bytes"])
-    # MPICH delivers to a communicator of one without UCX: the calls are in the trace, and no messages.
+    # MPICH delivers within a communicator of one without UCX: the trace has the calls but no messages.
     by_ucx = {
         key: count
         for key, count in by_pair(found, "external").items()
@@ -155,7 +155,7 @@ def count_a_byte_more(counters_file):
 
 
 def check_identity(good, folder):
-    """Counters that say something else than the records violate it; without some it cannot be told."""
+    """Counters that contradict the records violate it; without some counters it is not known."""
     def copy(name, change):
         (folder / name).mkdir()
         for path in good.folder.iterdir():
@@ -209,15 +209,15 @@ def beside_open_mpi():
 
 
 def sums_of(found):
-    """What does not depend on the moment."""
+    """The time-independent parts."""
     functions = {row["function"]: (row["calls"], row["bytes"]) for row in found["functions"]}
     sizes = {row["bin"]: row["messages"] for row in found["sizes"] if row["class"] == "external"}
     return functions, by_pair(found, "external"), sizes
 
 
 def shorter_way(mpi):
-    """Where nothing is recorded, most calls take a shorter way: the sums are those that there are beside a trace. Of
-    Fortran, whose bindings call PMPI, and of a program that another tool looks at, which does that, too."""
+    """Without records most calls take a shorter path: the sums equal those beside a trace. For Fortran, whose
+    bindings call PMPI, and for a program with another tool, which does that, too."""
     with scratch() as folder:
         tool = PROGRAMS / f"pmpi_tool.{mpi.name}.so"
         behind = write_script(folder / "behind.sh", PRELOADING["behind"] % tool)
@@ -235,7 +235,7 @@ def shorter_way(mpi):
                 expected = found
             functions, pairs, _ = expected
             check(sum(calls for calls, _ in functions.values()) > 4 * mpi.ranks, f"calls of {name}: {functions}")
-            # What a linked tool calls is not the program's.
+            # Calls of a linked tool are not the program's.
             check(bool(pairs) == (name != "linked"), f"messages of {name}: {pairs}")
 
 
@@ -264,7 +264,7 @@ def pairs_of_counters(found, which):
 
 
 def numbers_beside(prefix):
-    """{number: name} of the list beside files that know numbers only."""
+    """{number: name} from the list beside files with numbers only."""
     head, *lines = Path(f"{prefix}.numbers.tsv").read_text().splitlines()
     check_equal(head, "number\tname", "first line of the list of numbers")
     return {int(number): name for number, name in (line.split("\t") for line in lines)}
@@ -305,7 +305,7 @@ def check_numbered(folder, recording, pairs):
 
 
 def two_worlds(mpi):
-    """A spawned world has ranks that the first one has, too: each is named as in a trace."""
+    """A spawned world repeats ranks of the first one: each is named as in a trace."""
     job = mpi.job("spawns")
     job[job.index(mpi.count_option) + 1] = 2
     with scratch() as folder:
@@ -321,7 +321,7 @@ def two_worlds(mpi):
         check_equal((len(external), set(external.values())), (len(sent), set(sent.values())), "with counters alone")
         check(all(peer is not None for _, peer in external), f"each message has a peer: {external}")
         told = run([TOOL, "counters", recording.folder, "--matrices", folder / "m"])
-        # Of a collective call on a communicator with members of another world.
+        # From a collective call on a communicator with members of another world.
         check("of a peer or communicator that could not be named" in told.stderr, f"that is not said: {told}")
         names = set(numbers_beside(folder / "m").values())
         ranks = Counter(str(name).split("@")[0] for name in {name for pair in sent for name in pair})

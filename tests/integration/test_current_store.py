@@ -1,5 +1,5 @@
-"""The merged run that is kept is shown as long as it is that of the files in the folder, by what it says
-of them, and by no clock; and what was not whole, or could not be read, is never kept as the end."""
+"""The stored run is shown as long as it matches the files in the folder, judged by its list of them and
+no clock. An incomplete run, or one with unreadable files, is never stored as final."""
 
 import errno
 import os
@@ -26,7 +26,7 @@ DAY_S = 86400
 
 
 def set_time(path, days):
-    """Of modification, `days` from now: what a wrong clock gives."""
+    """A modification time `days` from now, as from a wrong clock."""
     now = os.stat(path).st_mtime
     os.utime(path, (now + days * DAY_S,) * 2)
 
@@ -44,7 +44,7 @@ def an_unchanged_one_is_used(good, folder):
 
 
 def a_log_that_comes_late(good, folder):
-    """As one that is copied while a merge runs: it is older than the store, whatever clock is asked."""
+    """Like a log that is copied during a merge: it is older than the store by any clock."""
     copy_of(good, folder, ranks=slice(1, None))
     check_equal(processes_of(folder), 3, "processes at first")
     shutil.copy2(good.logs[0], folder)
@@ -88,7 +88,7 @@ def a_topology_that_is_finished_later(good, folder):
 
 
 def a_profile_of_another_store(good, folder):
-    """Killed between the two, or two merges at once."""
+    """Killed between the two renames, or two merges at once."""
     copy_of(good, folder)
     ask_well(folder)
     other = folder.with_name("of_another_store")

@@ -1,5 +1,5 @@
-"""Datatypes of calls: how each was made and what it covers, also where its handle named another one
-before, where it was freed while in use, and where its counts are of 64 bits."""
+"""Datatypes of calls: combiner and extent, also if the handle named another datatype before, if it
+was freed while in use, and with 64-bit counts."""
 
 import json
 
@@ -40,7 +40,7 @@ def check_rank(recording, rank, truth):
 
 
 def each_is_defined_once(recording):
-    """Not at each use; and all that were made by the program and freed are given up."""
+    """Not defined at each use; and all freed datatypes of the program are released."""
     for path in recording.logs:
         log = Log(path)
         defined = [log.u64(offset + 16) for offset, _, _ in log.records(DATATYPE, DEFINITIONS)]

@@ -82,7 +82,7 @@ def another_threshold(folder, default):
 
 
 def other_sizes(folder, default):
-    """The program's arguments say twice as much, and so does what is sent, by function and by call site."""
+    """Twice the amount by the program's arguments, and by the sent data, by function and by call site."""
     twice = folder / "twice"
     record_well(twice, job("network", STEPS, "524288,300", ranks=2))
     told = diff(default, twice)
@@ -93,8 +93,8 @@ def other_sizes(folder, default):
 
 
 def a_slow_rank(folder):
-    # A change of waiting is told only where most of it is of at least 8 waits of one rank for one other. In the even run a
-    # rank waits now for one of the others and now for another one.
+    # A change of waiting is reported only if most of it comes from at least 8 waits between the same two ranks. In the
+    # even run a rank waits sometimes for one and sometimes for another.
     steps = 200
     told = diff(computing(folder, "even", "2000", steps), computing(folder, "slow", "2000,20000,2000", steps))
     row = changed(told, "rank", "1", "time outside MPI")
@@ -116,7 +116,7 @@ def more_ranks(folder, default):
 
 
 def the_same(folder):
-    """Load on the machine can make one of three runs another one, not all."""
+    """Load on the machine can change one of three runs, but not all."""
     runs = [computing(folder, f"same{i}", "3000") for i in range(3)]
     told = [diff(a, b) for a, b in zip(runs, runs[1:] + runs[:1])]
     check(any(not one["changes"] for one in told), f"never the same: {[t['changes'] for t in told]}")

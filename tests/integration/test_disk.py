@@ -12,7 +12,7 @@ from mpi_jobs import MPIS
 from recordings import Recording, record_command
 from stores import TOOL_FAILURE, generate
 
-# A private mount namespace with a small tmpfs on $1; what is there at the end is copied to $2.
+# A private mount namespace with a small tmpfs on $1; its final content is copied to $2.
 FULL = """
 mount -t tmpfs -o size=1m tmpfs "$1"
 disk=$1; copy=$2; shift 2
@@ -20,7 +20,7 @@ status=0; "$@" || status=$?
 cp -r "$disk/." "$copy"
 exit $status
 """
-# A btrfs with a quota of 1 MiB, which holds for root as well: $1 is where it is mounted.
+# A btrfs with a quota of 1 MiB, which applies to root as well, mounted at $1.
 QUOTA = """
 truncate -s 256M "$3"
 mkfs.btrfs -q -f "$3" >&2
@@ -33,7 +33,7 @@ cp -r "$disk/." "$copy"
 umount "$disk"
 exit $status
 """
-# The same as FULL with room for the bounded logs of a job, but not for them and their chunks.
+# Like FULL, with room for the bounded logs of a job but not also for their chunks.
 SMALL = FULL.replace("size=1m", "size=10m")
 READ_ONLY = """
 mount -t tmpfs -o size=1m tmpfs "$1"
@@ -116,8 +116,8 @@ def store_tells_what_it_needs():
 
 
 def record_counters(folder, size, job_for):
-    """Counters on a disk of this size: what the recording said, and the folder with what it left.
-    `job_for`: the job, given the folder that it is recorded into."""
+    """Counters on a disk of this size: the messages of the recording, and the folder that it left. `job_for`: the
+    job, given the folder that it is recorded into."""
     disk, copy = folder / f"disk{size}", folder / f"copy{size}"
     disk.mkdir()
     copy.mkdir()
@@ -138,7 +138,7 @@ exec "$@"
 
 
 def counters_tell_who_is_missing():
-    """Where the files of some ranks find no room, the numbers of the others are not shown as those of the job."""
+    """If the files of some ranks find no room, the others' numbers are not presented as the job's."""
     need_private_mounts()
     mpi = MPIS["mpich"]
 
@@ -160,7 +160,7 @@ def counters_tell_who_is_missing():
 
 
 def counters_tell_that_none_were_kept():
-    """Where no file of counters finds room, none are announced, whether the logs found some or not."""
+    """If no file of counters finds room, none are announced, with or without logs."""
     need_private_mounts()
     mpi = MPIS["mpich"]
     one_rank = [*mpi.launcher, mpi.count_option, 1, PROGRAMS / f"counted.{mpi.suffix}"]

@@ -1,4 +1,5 @@
-"""`info` in a loop beside jobs that end: whatever it read last, each job is shown whole afterwards."""
+"""`info` in a loop while jobs end: afterwards each job is shown completely, whatever was read
+before."""
 
 import threading
 
@@ -44,7 +45,7 @@ def read_beside(folders):
 
 
 def check_answer(answer):
-    """While a job runs: some of it, nothing, or no run yet; but never that a process was killed."""
+    """While a job runs it shows a part, nothing, or no run yet; but never a killed process."""
     check(answer.status in (0, 125), f"exit status of info: {answer}")
     check("killed" not in answer.stdout, f"a process of the job was killed, it says: {answer}")
 

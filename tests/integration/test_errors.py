@@ -1,5 +1,5 @@
-"""Exceptions that an error handler of MPI throws through the library and uctrace to the caller: the
-program goes on as without, and so does its recording."""
+"""Exceptions thrown by an MPI error handler through the library and uctrace to the caller: the
+program and its recording go on normally."""
 
 from checks import check_complete
 from harness import check_equal, run_test, run_well, scratch

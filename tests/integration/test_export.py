@@ -1,5 +1,5 @@
-"""Exports to CSV and Perfetto hold what the store holds: all rows, all messages, between the same ranks.
-The examples that the documents give for Python are right."""
+"""Exports to CSV and Perfetto have the store's content: all rows, all messages, between the same ranks.
+The documents' Python examples are right."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ from harness import SOURCE_ROOT, check, check_equal, need, run_test, run_well, s
 from mpi_jobs import MPIS
 from recordings import Recording, record_well
 
-# Sums of the rows of other tables, and tables that have texts of their own, which h5dump shows as bytes.
+# Sums over other tables, and tables with their own texts, which h5dump shows as bytes.
 SUMS = {"facets", "message_sums", "hop_sums", "call_sums", "operation_sums", "transfer_sums", "path_steps",
         "traffic_classes", "class_steps", "cells", "cell_totals", "call_groups", "cell_slabs", "total_slabs",
         "slab_activity", "row_blocks"}
@@ -49,7 +49,7 @@ def rows_are_those_of_store(mpi_name):
 
 
 def check_tables(recording, folder):
-    """Every table of the store but its sums; which of them have rows."""
+    """Every table of the store except sums; and those with rows."""
     groups = {line.split()[0] for line in run_well([need("h5ls"), recording.folder / "run.h5"]).stdout.splitlines()}
     sheets = {path.stem for path in folder.iterdir()}
     check_equal(groups ^ sheets, SUMS | {"texts"}, "tables that have no file")
@@ -82,7 +82,7 @@ def check_messages_are_told(recording, rows):
 
 
 def check_pandas(recording, folder):
-    """That pandas takes numbers for numbers."""
+    """pandas recognises the numbers."""
     python = python_with("pandas")
     ask = """
 import json, sys, pandas
@@ -109,7 +109,7 @@ def trace_is_whole(mpi_name):
 
 
 def check_by_protoc(trace, path):
-    """Another reader of the format finds the same events and tracks, and nothing that it does not know."""
+    """Another reader of the format finds the same events and tracks, and nothing unknown."""
     schema = Path(__file__).with_name("perfetto_trace.proto")
     command = [need("protoc"), f"--proto_path={schema.parent}", "--decode=perfetto.protos.Trace", schema.name]
     with path.open("rb") as stream:

@@ -1,4 +1,4 @@
-"""Exports overwrite nothing, leave nothing where they fail, and say what a run lacks."""
+"""Exports overwrite nothing, leave nothing behind on failure, and say what a run lacks."""
 
 import errno
 import os
@@ -29,7 +29,7 @@ def nothing_is_overwritten():
         check_equal(result.stdout, f"{folder.resolve() / 'data.csv'}\n", "the name of the export")
 
 
-# A private mount namespace with a small tmpfs on $1; what is left there is copied to $2.
+# A private mount namespace with a small tmpfs on $1; its final content is copied to $2.
 FULL = """
 mount -t tmpfs -o size=100k tmpfs "$1"
 disk=$1; copy=$2; shift 2
@@ -58,7 +58,7 @@ def full_disk_is_an_error():
 
 
 def room_is_known_at_the_end():
-    """Some file systems say only when a file is closed that they have no room for it."""
+    """Some file systems report only at close that they have no room."""
     with scratch() as folder:
         generate(folder / "data", 2000)
         run_well([TOOL, "info", folder / "data"])

@@ -1,4 +1,4 @@
-"""An OTF2 archive holds what the store holds, as OTF2's own programs read it."""
+"""An OTF2 archive has the store's content, as read by OTF2's own programs."""
 
 import json
 from collections import Counter, defaultdict
@@ -25,7 +25,7 @@ def sums_of(messages):
 def check_otf2_messages(recording, found):
     """Between all pairs of ranks as many messages and bytes as `report` counts, sent and received."""
     one_sided = ("put", "get", "atomic")
-    # Who gets data asks the one whose data they are.
+    # In a get, the receiver of the data makes the request.
     moved = [m if m[0] != "get" else [m[0], m[2], m[1], *m[3:]] for m in found["messages"]]
     sent = [m for m in moved if m[0] in ("send", "isend", *one_sided)]
     reported = {(p["src"], p["dst"]): (p["messages"], p["bytes"]) for p in reported_pairs(recording)}
@@ -119,7 +119,7 @@ def collectives_are_those_of_program(mpi_name):
         begun = [row for row in truth if row[2] != row[3]]
         check_equal(of_program(found["collectives"]), Counter(blocking), "blocking ones")
         check_equal(of_program(found["begun"]), Counter(begun), "non-blocking ones")
-        # All others are of one process: some libraries give both requests one handle.
+        # All others are within one process: some libraries use one handle for both requests.
         others = len(found["begun"]) - len(begun)
         left = found["not_completed"]
         check_equal(others + len(left), 2 * mpi.ranks, "operations of one process")
@@ -135,7 +135,7 @@ def truth_of(folder, rank):
 
 
 def of_program(rows):
-    """Those on its communicators, as it tells of them; libraries have others, in calls that make communicators."""
+    """The program's own account of collectives on its communicators; libraries make others inside constructors."""
     found = Counter()
     for process, begun, *done, op, comm, root_in_world, sent, received, root in rows:
         name = comm.split(" (")[0]
@@ -146,7 +146,7 @@ def of_program(rows):
 
 
 def other_programs():
-    """One-sided operations, and communicators of which ranks are others than in the world."""
+    """One-sided operations, and communicators whose ranks differ from the world's."""
     with scratch() as folder:
         for program in ("rma", "communicators"):
             mpi = MPIS["ompi"]
@@ -172,7 +172,7 @@ def check_members(recording, found):
 
 
 def partitions_are_mirrored():
-    """The sends of partitions are in the calls where they are wanted."""
+    """The sends of partitions are in the requested calls."""
     with scratch() as folder:
         mpi = MPIS["mpich"]
         _, recording = record_well(folder / "data", mpi.job("partitioned", folder / "truth"))

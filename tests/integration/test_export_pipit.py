@@ -1,5 +1,5 @@
-"""Pipit (github.com/hpcgroup/pipit) reads of an OTF2 archive what uctrace says of the run. It is no part of Debian:
-UCTRACE_TEST_PIPIT names a folder of its sources."""
+"""Pipit (github.com/hpcgroup/pipit) reads the same from an OTF2 archive as uctrace reports about the run. It is not
+in Debian: UCTRACE_TEST_PIPIT names a folder of its sources."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""Of threads that communicate at the same time, exports have as many tracks, and locations, as
-operations overlap, and everything that the store has."""
+"""For threads that communicate at the same time, exports have as many tracks, or locations, as
+operations overlap, and everything in the store."""
 
 from collections import Counter, defaultdict
 

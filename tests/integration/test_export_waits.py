@@ -1,5 +1,5 @@
-"""Exports to Perfetto and OTF2 say which MPI calls waited, and have the nine events of partitioned
-communication, as the tables of the store have them."""
+"""Exports to Perfetto and OTF2 show which MPI calls waited, and the nine events of partitioned
+communication, as in the tables of the store."""
 
 from collections import Counter, defaultdict
 

@@ -1,5 +1,5 @@
-"""Operations that fail without any MPI: cancelled, truncated, given up with their endpoint, or in
-progress when the other process dies. They are failed, and never traffic that arrived."""
+"""Operations that fail, without MPI: cancelled, truncated, abandoned with their endpoint, or in
+progress when the other process dies. They count as failed, never as traffic that arrived."""
 
 from collections import Counter
 

@@ -1,4 +1,5 @@
-"""Logs that are missing, foreign, cut or too new: one plain line, and the rest is still merged."""
+"""Logs that are missing, foreign, truncated or too new: one plain line, and the rest is still
+merged."""
 
 import os
 import shutil
@@ -12,7 +13,7 @@ from recordings import Recording, record_well
 
 TOOL_FAILURE = 125
 VERSION_OFFSET = 8  # docs/log-format.md: u32 after the magic
-# Root reads everything, unless it gives that up.
+# Root can read everything, unless it drops that capability.
 PRIVILEGES = "-dac_override,-dac_read_search"
 WITHOUT_PRIVILEGE = ["setpriv", f"--bounding-set={PRIVILEGES}", f"--inh-caps={PRIVILEGES}"]
 if os.geteuid() != 0:

@@ -1,5 +1,5 @@
-"""A job that goes wrong on one rank: its exit status is kept, all it sent until then is readable,
-and the recording says that it is incomplete. Forking is no fault: the recording is whole."""
+"""A job that fails on one rank: its exit status is kept, everything sent until then is readable,
+and the recording says that it is incomplete. Forking is not a fault: the recording is complete."""
 
 from checks import (
     SENT_COLUMNS,

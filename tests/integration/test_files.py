@@ -1,5 +1,5 @@
-"""Calls on files and windows are on the communicator that these were made from, also when it is freed
-by then, and when a handle is used again; and their ends are in the log."""
+"""Calls on files and windows belong to the communicator that these were made from, even if it is
+already freed or a handle is reused; and their ends are in the log."""
 
 import json
 

@@ -50,7 +50,7 @@ def check_protocols(recording):
         check(min(times) * 63 / 64 - 1 <= row["median_ns"] <= row["p99_ns"] <= max(times) * 65 / 64 + 1, f"{row}")
 
 
-# Open MPI 6 opens all that UCT has beside UCP, whatever UCX_TLS says.
+# Open MPI 6 opens everything in UCT besides UCP, ignoring UCX_TLS.
 WITHOUT_UCT_ALONE = {"OMPI_MCA_btl": "^uct"}
 
 
@@ -68,7 +68,7 @@ def of_shared_memory(mpi, folder):
     check_equal(settings_of(recording)["UCX_TLS"]["differs"], False, "UCX_TLS")
     opened = {row["name"] for row in recording.info["settings"] if row["from"] == "opened"}
     check(opened and "tcp" not in opened, f"opened: {opened}")
-    # Of what UCX was offered, what it opened and what it left out, nothing is missing and nothing is twice.
+    # Each offer to UCX is either opened or left out, exactly once.
     offered = {(row["name"], device) for row in recording.info["settings"] if row["from"] == "offered"
                for device in row["value"].split(", ")}
     left = {row["name"]: row for row in recording.info["settings"] if row["from"] == "left_out"}
@@ -100,7 +100,7 @@ def of_tcp(mpi, folder):
 
 
 def of_one_rank(mpi, folder):
-    """The last rank alone has a setting: by a shell between launcher and program."""
+    """Only the last rank has a setting, from a shell between launcher and program."""
     last = mpi.ranks - 1
     *launcher, program = mpi.job("exchange")
     rank = "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"

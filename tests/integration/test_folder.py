@@ -1,5 +1,5 @@
-"""Somebody removes, moves or changes the folder or its logs while the job writes there: the job runs
-on, what is lost is counted, and what is not lost is whole. Mapped logs and drained ones."""
+"""The folder or its logs are removed, moved or changed while the job writes there: the job runs on,
+losses are counted, and the rest is complete. Mapped and drained logs."""
 
 import os
 import shutil
@@ -70,7 +70,8 @@ CASES = {
 
 
 def check_protected(recording, storage):
-    """A store behind the end of a mapped file ends the program: its owner cannot cut it by mistake."""
+    """A store past the end of a mapped file kills the program: so its owner cannot truncate it by
+    mistake."""
     for log in recording.logs:
         writable = bool(log.stat().st_mode & stat.S_IWUSR)
         check_equal(writable, storage == "drained", f"{log.name} may be written to")

@@ -1,5 +1,5 @@
-"""Folders in which jobs run or wait: `record` leaves them where they are, as long as anything of them
-may be alive, and two `record`s at once keep what each recorded (docs/folders.md)."""
+"""Folders with running or waiting jobs: `record` leaves them in place as long as any process may be
+alive, and two concurrent `record`s keep both recordings (docs/folders.md)."""
 
 import contextlib
 import json
@@ -28,7 +28,7 @@ def in_pid_namespace(command):
 
 
 def silence(path, seconds):
-    """The last sign of life of a log or lease was so long ago, by its page and by its time."""
+    """Ages the last sign of life of a log or lease, in its page and its modification time."""
     then = time.time_ns() - seconds * 10**9
     if path.suffix == ".ulog":
         write_at(path, HEARTBEAT, struct.pack("=Q", then))
@@ -80,7 +80,7 @@ def jobs_in_another_namespace():
 
 
 def jobs_under_the_proc_of_the_host():
-    """In a PID namespace without a /proc of its own, whose numbers are of other processes."""
+    """In a PID namespace without its own /proc, where numbers refer to other processes."""
     command = [need("unshare"), "--pid", "--fork", "--kill-child"]
     if run([*command, "true"]).status != 0:
         raise Skip("PID namespaces are not permitted here")
@@ -151,7 +151,7 @@ def signs_of_life_decide():
 
 
 def a_job_that_waits_in_a_queue():
-    """It has no process and no log yet: the lease of its `record` keeps the folder."""
+    """There is no process and no log yet: the lease of its `record` protects the folder."""
     with scratch() as folder:
         data, go = folder / "data", folder / "go"
         with started(record_command(data, waiting(go))) as process:
@@ -199,7 +199,7 @@ def a_job_that_waits_in_a_queue():
 
 
 def two_at_once():
-    """Each of two that begin together has its logs, and those before them are there."""
+    """Two that begin together each keep their logs, and earlier runs are still there."""
     rounds = 6
     with scratch() as folder:
         data = folder / "data"

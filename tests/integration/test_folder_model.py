@@ -1,7 +1,7 @@
-"""Folders under random sequences of what people, jobs and clocks do, from a fixed seed. After each
-step nothing foreign has changed, no log of an earlier run is lost, `record` did what the rules of
-docs/folders.md say, told again here from the bytes on disk, and a shown run is right or says that it
-is not whole."""
+"""Folders under random sequences of actions of people, jobs and clocks, from a fixed seed. After each
+step nothing foreign has changed, no log of an earlier run is lost, `record` followed the rules of
+docs/folders.md (reimplemented here from the bytes on disk), and a shown run is right or says that it is
+incomplete."""
 
 import contextlib
 import json
@@ -81,7 +81,7 @@ def check_world(world):
 
 
 def check_shown(world, folder):
-    """What `info` shows of a job that ended well has all of it, or says that it has not."""
+    """For a job that ended properly, `info` shows everything or says that it does not."""
     result = run([TOOL, "info", folder, "--format", "json"])
     check(result.status in (0, 1, REFUSED), f"info: {result}")
     if result.status == REFUSED:
@@ -120,7 +120,7 @@ def highest_number(folder):
 
 
 def expected(folder, cwd):
-    """What `record` does with the folder: refuse, move it, share it, or just use it."""
+    """The expected action of `record` for the folder: refuse, move, share, or use it."""
     kind = kind_of(folder)
     if kind == "foreign":
         return "refuse"
@@ -217,7 +217,7 @@ def end_well(world):
 
 
 def kill_job(world):
-    """Its processes die, or `record` alone, so that nobody waits for them."""
+    """Its processes die, or only `record`, so that nobody waits for them."""
     job = some_living(world)
     if job is None:
         return None  # no job to kill
@@ -260,7 +260,8 @@ def copy_a_log(world):
 
 
 def seem_elsewhere(world):
-    """A log that another host began, and never closed; its last sign of life is old, new, or to come."""
+    """A log begun by another host and never closed; its last sign of life is old, new, or in the
+    future."""
     log = some_file(world)
     if log is None or log.suffix != ".ulog" or log_lives(log):
         return None  # no log to change
@@ -313,7 +314,7 @@ def plant(world):
 
 
 def weed(world):
-    """Their owner takes foreign things away again."""
+    """The owner removes foreign things again."""
     planted = [path for path in world.foreign if path.parent.parent == world.base]
     if not planted:
         return None
@@ -331,7 +332,7 @@ def others_may_run(program):
 
 
 def another_user(world):
-    """Somebody else records into a folder, where he may, and must not disturb it where not."""
+    """Another user records into a folder if permitted, and otherwise must not disturb it."""
     if os.geteuid() != 0 or not others_may_run(PROGRAMS / "plain_ucp"):
         return None  # one user only
     folder = some_folder(world)

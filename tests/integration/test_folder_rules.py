@@ -1,5 +1,5 @@
-"""Which folders `record` uses and which it leaves alone: the marker, numbers of older runs, planted
-files and links, and the default folder (docs/folders.md)."""
+"""Which folders `record` uses or leaves alone: the marker, numbers of older runs, planted files and
+links, and the default folder (docs/folders.md)."""
 
 import json
 import os
@@ -35,7 +35,7 @@ def refused(command, *parts, **options):
 
 
 def project(folder):
-    """What a user has: files of every kind, some of them with names of ours."""
+    """A user's files of every kind, some with names of ours."""
     folder.mkdir()
     (folder / "src").mkdir()
     (folder / "src" / "run.h5").write_text("a user's own")
@@ -63,7 +63,7 @@ def foreign_folders_are_refused():
             refused(record_command(folder / "named", command), "no uctrace.folder")
             check_equal((folder / "named" / name).read_text(), "mine", f"content of {name}")
             (folder / "named" / name).unlink()
-        # What lies beside a run keeps it where it is.
+        # Other files beside a run keep it in place.
         _, recording = record_well(folder / "data", quick_job())
         for path in (recording.folder / "notes.txt", recording.folder / "more"):
             path.write_text("mine") if path.suffix else path.mkdir()
@@ -77,7 +77,7 @@ def foreign_folders_are_refused():
 
 
 def ranks_are_refused():
-    """Behind a launcher each rank looks, one says it, and the job ends with that status."""
+    """After a launcher each rank checks, one reports, and the job ends with that status."""
     with scratch() as folder:
         mine = project(folder / "project")
         before = contents(folder)
@@ -157,7 +157,7 @@ def older_runs_are_numbered():
         found = [Recording(folder / name).info["job"] for name in ("data.old.1", "data.old.2", "data")]
         check_equal(found, jobs, "jobs by folder")
         check_equal(len(set(jobs)), 3, "jobs")
-        # Numbers that others have are passed over, whatever they are.
+        # Numbers in use are skipped, whatever has them.
         (folder / "data.old.3").write_text("mine")
         (folder / "data.old.7").symlink_to("nothing")
         (folder / "data.old.x").mkdir()
@@ -169,7 +169,7 @@ def older_runs_are_numbered():
 
 
 def a_remote_folder():
-    """FUSE stands in for NFS, which can rename only what it may replace."""
+    """FUSE stands in for NFS, which has no rename without replacement."""
     with scratch() as folder:
         (folder / "behind").mkdir()
         (folder / "remote").mkdir()
@@ -210,7 +210,7 @@ def what_is_not_renamed():
                           *record_command(folder / "disk", command)])
             check_equal((result.status, result.stdout), (REFUSED, "ran\n"), f"a mount: {result}")
             check("the root of a file system" in result.stderr, f"not told: {result}")
-        # Where the folder above may not be changed, both stay, and it is said.
+        # If the parent folder is read-only, both stay, and it is reported.
         folder.chmod(0o555)
         user = []
         if os.geteuid() == 0:
@@ -246,7 +246,7 @@ def batch_jobs_have_their_own():
             job = json.loads((data / "run.json").read_text())["job"]
             check(json.loads(said)["job"].startswith(job), f"another run in {data.name}: {said}")
         check_equal(len(list(folder.iterdir())), len(names), "folders")
-        # Nobody guesses which is meant.
+        # The tool does not guess.
         for environment in ({}, {"SLURM_JOB_ID": "99"}):
             result = run([TOOL, "info"], cwd=folder, env=environment)
             check_equal(result.status, REFUSED, f"exit status: {result}")

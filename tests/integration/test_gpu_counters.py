@@ -1,5 +1,5 @@
-"""Counters by GPU: of each memory, what was sent from there and received into it, with a trace of the same run and
-without, by the words of the program and of the trace.
+"""Counters by GPU: data sent from and received into each memory, with and without a trace of the same run, compared
+with the program's account and the trace.
 
     test_gpu_counters.py CASE [MPI or PROTOCOLS]"""
 
@@ -13,7 +13,7 @@ from mpi_jobs import MPIS
 from plain import read_calls
 
 WHICH = {"v1": "two-sided", "v2": "all"}
-# What the program expects to have come before it receives must not be a rendezvous: UCX 1.18 begins that at one byte.
+# Messages that the program expects before its receive must be eager: UCX 1.18 begins rendezvous at one byte.
 SETTINGS = {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "UCX_RNDV_THRESH": "64k"}
 
 
@@ -83,7 +83,7 @@ def forked():
 
 
 def forced():
-    """A receive that has to end inside its call: UCX 1.13 tells nobody how much it received."""
+    """A receive that completes inside its call: UCX 1.13 does not tell how much it received."""
     with scratch() as folder:
         recording = record_pair(folder, "gpu_counted", "forced", settings=SETTINGS, switches=["--counters"])
         found = counters(recording.folder)

@@ -1,5 +1,5 @@
-"""A driver of GPUs that cannot tell what memory is: the job runs as ever, the memory of its messages is
-unknown and never taken for the host's, and each process says once why."""
+"""A GPU driver that cannot identify memory: the job runs as usual, the memory of its messages is unknown
+and never counted as the host's, and each process says why once."""
 
 from checks import check_messages_are, read_truth
 from gpu_jobs import SHARED_MEMORY, place
@@ -31,7 +31,7 @@ def record_with(function, kind):
 
 
 def errors():
-    # UCX's cache knows of no device's memory, and asks nothing.
+    # UCX's cache knows no device memory, and asks nothing.
     for function, kind in (
         ("cuPointerGetAttributes", "host"),
         ("cuMemRetainAllocationHandle", "device"),
@@ -40,7 +40,7 @@ def errors():
         check(memories, f"messages, {function}")
         for memory in memories:
             check_equal(memory, UNKNOWN, f"memory where {function} fails")
-    # What it is, is told once; then nobody says that it is still there, nor that it is gone.
+    # The memory is identified once; then nothing says whether it is still there.
     gpu, memories = record_with("cuPointerGetAttribute", "device")
     kinds = {memory["kind"] for memory in memories}
     check("unknown" in kinds and kinds <= {"unknown", "gpu"}, f"memory that cannot be checked: {kinds}")

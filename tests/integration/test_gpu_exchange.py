@@ -1,6 +1,6 @@
-"""Messages between the memories of virtual GPUs, all ranks to all: contents arrive, each operation is
-tied to its message, its path is the one that UCX takes with these settings, copies included, and it
-lies at both ends on the GPU that the program says.
+"""Messages between memories of virtual GPUs, all ranks to all: contents arrive, each operation is
+tied to its message, the path is UCX's for these settings, including copies, and both ends are on the
+program's GPUs.
 
     test_gpu_exchange.py PLACE CELL"""
 
@@ -14,13 +14,12 @@ from mpi_jobs import MPIS
 INSIDE = frozenset(SHARED_MEMORY.split(","))
 TRANSPORTS = f"cuda_copy,cuda_ipc,{SHARED_MEMORY},tcp"
 WITHOUT_IPC = TRANSPORTS.replace("cuda_ipc,", "")
-# What moves data, in the order of the way: (operation, over, role, side that issues it). What is over
-# "memory" goes by one of INSIDE.
+# Transfers in path order: (operation, over, role, issuing side). "memory" stands for any of INSIDE.
 PACKED = ("get_short", "cuda_copy", "staging", "src")  # inside the pack function of the next
 EAGER = {PACKED, ("am_bcopy", "memory", "data", "src"), ("put_short", "cuda_copy", "staging", "dst")}
 STAGED = {("get_zcopy", "cuda_copy", "staging", "src"), ("put_zcopy", "memory", "data", "src"),
           ("put_zcopy", "cuda_copy", "staging", "dst")}
-# Into memory that it has mapped of the other process.
+# Into mapped memory of the other process.
 MAPPED = {("get_zcopy", "cuda_copy", "data", "src"), ("put_zcopy", "cuda_copy", "staging", "dst")}
 MAPPED_BY_V2 = MAPPED if ucx_version() >= (1, 15) else STAGED
 IPC_PUT = {("put_zcopy", "cuda_ipc", "data", "src")}
@@ -33,11 +32,11 @@ def between_hosts(way):
 
 # From UCX 1.16 on v2 is the default.
 V1 = {"UCX_PROTO_ENABLE": "n"}
-# Large messages between hosts are announced from this size on, as v1 does by itself.
+# Large messages between hosts use rendezvous from this size on, as v1 does by default.
 V2 = {"UCX_PROTO_ENABLE": "y", "UCX_RNDV_THRESH": "10000"}
 NOT_MAPPED = {"UCX_RNDV_PIPELINE_SHM_ENABLE": "n"}
 
-# By cell: the settings, and the way of small and of large messages, on one host and between two.
+# By cell: the settings, and the path of small and large messages, on one host and between two.
 SMALL = 4000
 CELLS = {
     "eager": ({**V1, "UCX_RNDV_THRESH": "inf"}, EAGER, EAGER, EAGER),
@@ -50,7 +49,8 @@ CELLS = {
     "staged": ({"UCX_TLS": WITHOUT_IPC, **V1, **NOT_MAPPED}, EAGER, STAGED, STAGED),
     "mapped-v2": ({"UCX_TLS": WITHOUT_IPC, **V2}, EAGER, MAPPED_BY_V2, STAGED),
     "staged-v2": ({"UCX_TLS": WITHOUT_IPC, **V2, **NOT_MAPPED}, EAGER, STAGED, STAGED),
-    # Only what is put from where it lies is put: all else is announced, and goes in pieces as if not.
+    # Puts are used only directly from the source: otherwise the message is announced and sent in
+    # fragments.
     "pieces": ({"UCX_TLS": WITHOUT_IPC, **V1, "UCX_RNDV_SCHEME": "put_zcopy"}, EAGER, EAGER, EAGER),
     "pieces-v2": ({"UCX_TLS": WITHOUT_IPC, **V2, "UCX_RNDV_SCHEME": "put_zcopy"}, EAGER, EAGER, EAGER),
     "ipc-put-v2": ({**V2, "UCX_RNDV_SCHEME": "put_zcopy"}, EAGER, IPC_PUT, EAGER),
@@ -60,7 +60,7 @@ CELLS = {
 
 
 def way_of(message):
-    """What moved the data of a message; control messages say what is to be moved."""
+    """The transfers of a message's data, without control messages."""
     way = set()
     for step in message["path"]:
         over = "memory" if step["transport"] in INSIDE else step["transport"]

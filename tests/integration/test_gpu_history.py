@@ -1,6 +1,6 @@
-"""The history of allocations (record --gpu-history), by the plug-in of CUPTI on the virtual GPUs: it is
-what the program allocated, in that order, and each message lies in the allocation that was there then.
-Where it cannot be had the job runs and is attributed as ever, and why is said.
+"""The history of allocations (record --gpu-history) from the CUPTI plug-in on the virtual GPUs: it equals
+the program's allocations, in order, and each message is in the allocation of its time. If there is no
+history, the job runs and is attributed as usual, and the reason is given.
 
     test_gpu_history.py CASE"""
 
@@ -22,7 +22,7 @@ STORED = {"vmm": "mapped", "registered": "pinned"}  # what the store calls them
 
 ALL = ["device", "pool", "vmm", "device", "managed", "vmm", "pinned", "pool", "device", "registered",
        "pool", "vmm", "device"]
-# By case: settings, kinds of memory that are sent from, and why there is no history, where there is none.
+# By case: settings, kinds of source memory, and why there is no history, if so.
 CASES = {
     "hooked": ({}, ["device", "managed", "device", "device"], None),
     # UCX 1.13 sees neither pools nor mapped memory: its cache takes them for the host's.
@@ -42,8 +42,8 @@ def allocations_of(truth, rank):
 
 
 def told_of(recording, process):
-    """What the history of a process tells, in order. UCX has memory of its own: it pins some, and
-    its protocols v2, the default from 1.16 on, allocate a byte to learn whether they could."""
+    """The history of a process, in order, without UCX's own memory: it pins some, and protocols v2, the
+    default since 1.16, allocate a byte as a probe."""
     rows = [row for row in recording.table("device_memory") if row["process"] == process]
     check(all(row["allocated"] for row in rows), "memory that was met, but of which no history tells")
     if ucx_version() >= (1, 16):
@@ -54,8 +54,8 @@ def told_of(recording, process):
 
 
 def check_history(recording, truth, rank):
-    """The same allocations in the same order as the program made them, but for what was over when the log
-    began; each over when it was freed. Those of each message are used while they are there."""
+    """The program's allocations in order, except those freed before the log began; each ends when it was
+    freed. Messages use theirs during their lifetime."""
     process = next(i for i, one in enumerate(recording.info["processes"]) if one["rank"] == rank)
     made = [one for i, one in enumerate(allocations_of(truth, rank)) if i != FREED_EARLY]
     addresses = {one["address"] for one in made}
@@ -104,14 +104,14 @@ def missing():
         check(not (folder / "ran").exists(), "the command was run")
         for older in ("data", "data.old"):
             check_equal((folder / older / "run.h5").read_text(), older, "older data")
-        # The variable says which one, not that it is wanted.
+        # The variable selects a plug-in but does not request a history.
         result = run(record_command(folder / "new", ["sh", "-c", "echo ${UCTRACE_GPU_HISTORY-none}"]),
                      env=environment)
         check_equal(result.stdout, "none\n", "what the command sees without --gpu-history")
 
 
 def vendors():
-    """Allocations of CUDA are told, and that ROCm's driver tells of none is said beside them."""
+    """CUDA's allocations are recorded, together with the remark that ROCm's driver reports none."""
     with scratch() as folder:
         environment = gpu_environment({"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "VIRTUAL_GPU_READABLE": "1",
                                        "UCTRACE_GPU_HISTORY": str(PLUGIN)})

@@ -1,5 +1,5 @@
-"""Messages between memories of all kinds that CUDA has, over shared memory: whatever UCX takes them for,
-they arrive, all that is done for them is known, and so is where they lie.
+"""Messages between all kinds of CUDA memory, over shared memory: whatever UCX takes them for, they
+arrive, all their operations are known, and so is their memory.
 
     test_gpu_kinds.py FROM TO PROTOCOLS"""
 
@@ -8,14 +8,14 @@ from gpu_jobs import PROTOCOLS, SHARED_MEMORY, check_memory, place
 from harness import run_test
 from mpi_jobs import MPIS
 
-# Memory whose allocation UCX 1.13 does not see: its cache would take that for the host's.
+# Memory whose allocation UCX 1.13 does not see: its cache would take it for the host's.
 UNSEEN = {"pool", "vmm"}
 
 
 def kinds(sent, received, protocols):
     with place("ompi") as jobs:
         truth = jobs.folder / "truth"
-        # Not cuda_ipc: UCX 1.13 fails over it where memory is of a pool or mapped.
+        # Not cuda_ipc: with it UCX 1.13 fails on pools and mapped memory.
         settings = {"UCX_TLS": f"cuda_copy,{SHARED_MEMORY}", "UCX_PROTO_ENABLE": PROTOCOLS[protocols]}
         if UNSEEN & {sent, received}:
             settings["UCX_MEMTYPE_CACHE"] = "n"

@@ -1,5 +1,5 @@
-"""GPUs and network cards: bytes between them are those of the messages, distances those of the node's
-topology, which is taken once on each node, by a program of its own that nobody notices.
+"""GPUs and network cards: bytes between them equal those of the messages, and distances come from the
+node's topology, which is taken once per node by a separate program that nobody notices.
 
     test_gpu_matrix.py CASE"""
 
@@ -119,8 +119,8 @@ def two_hosts():
 
 
 def not_taken():
-    """hwloc can make nothing of the node: the job is as ever, and it is told why there are no
-    distances. Two ranks, of which one says so."""
+    """hwloc cannot read the node: the job runs as usual, and the lack of distances is explained, by
+    one of two ranks."""
     with place("ompi") as jobs:
         node = jobs.folder / "node.xml"
         node.write_text("this is no topology")
@@ -151,7 +151,7 @@ def damaged():
         recording = jobs.recorded("gpu_exchange", "device", "device", jobs.folder / "truth", settings=settings)
         wait_for_topologies(recording, 1)
         (path,) = topologies(recording)
-        # Where it is not finished yet as the logs are merged, it is read when it is.
+        # If it is unfinished when the logs are merged, it is read later.
         part = path.rename(path.with_name(path.name + ".part"))
         check("not finished" in why_not(recording), "the topology is read before it is finished")
         part.rename(path)
@@ -161,7 +161,7 @@ def damaged():
 
 
 def unseen():
-    """The process with a GPU has no child and no file that it did not make itself."""
+    """The process with a GPU has no children or files beyond its own."""
     with scratch() as folder:
         program = PROGRAMS / "gpu_children"
         environment = {"LD_LIBRARY_PATH": str(VIRTUAL_GPUS), "VIRTUAL_GPU_COUNT": "2", **WITHOUT_GPU_MODULES}

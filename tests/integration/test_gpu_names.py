@@ -1,5 +1,5 @@
-"""GPUs are told apart by what they are, not by how a rank counts them: ranks see other GPUs under the same
-number, their memory lies at the same addresses, and some GPUs are divided.
+"""GPUs are identified by their UUID, not by a rank's ordinal: ranks see different GPUs under the same
+number, with memory at the same addresses, and some GPUs are divided.
 
     test_gpu_names.py CASE"""
 

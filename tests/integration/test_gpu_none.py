@@ -1,6 +1,6 @@
-"""Jobs that move no memory of a GPU: without a driver all is the host's and not a word of it is in the
-log; a driver that was never initialised has no memory; one whose GPUs have no device here is not asked; what was sent before a late driver was noticed
-is the host's or unknown, and never a device's; one that the program gives back is asked all the same.
+"""Jobs that move no GPU memory. Without a driver all memory is the host's, and the log does not mention it. A driver
+that was never initialised has no memory. A driver whose GPUs have no device here is not asked. Data sent before a late
+driver was noticed is the host's or unknown, never a device's. A driver that the program unloads is still asked.
 
     test_gpu_none.py WHEN VENDOR"""
 

@@ -11,7 +11,7 @@ FILTERS = "src_memory,dst_memory,gpu"
 
 
 def check_covers(recording):
-    """What a device graph is for: copies through the host, GPU to GPU, and network cards."""
+    """The purpose of a device graph: copies through the host, GPU to GPU, and network cards."""
     seen = set()
     for message in recording.sent_by("MPI_Isend"):
         for step in message["path"]:

@@ -1,5 +1,5 @@
-"""Memory that comes and goes at the same addresses, of another kind or on another GPU each time: each
-operation names the allocation that was there then, and the log has each one once, in their order.
+"""Memory allocated and freed at the same addresses, each time of another kind or on another GPU: each
+operation names the allocation of its time, and the log has each once, in order.
 
     test_gpu_reuse.py WHICH PROTOCOLS"""
 
@@ -18,14 +18,14 @@ from plain import read_calls
 
 SIZES = (4000, 300000)  # of messages; the last byte of a tag says which
 WITHOUT_IPC = f"cuda_copy,{SHARED_MEMORY}"
-# What UCX 1.13 knows by itself: nothing of pools and of mapped memory. So it is told what memory is,
-# or has neither hooks nor a cache and asks the driver each time.
+# UCX 1.13 itself cannot see pools and mapped memory. So it is told the memory type, or has neither
+# hooks nor a cache and asks the driver each time.
 SETTINGS = {
     "told": {"UCX_TLS": WITHOUT_IPC},
     "asked": {"UCX_TLS": WITHOUT_IPC, **UNREGISTERED},
     "seen": {"UCX_TLS": f"cuda_ipc,{WITHOUT_IPC}"},
 }
-# What followed what at one address.
+# The sequences of memory at one address.
 REUSED = {
     "told": {("device", "device"), ("device", "pool"), ("pool", "pool"), ("pool", "device"),
              ("managed", "host"), ("vmm", "vmm")},
@@ -52,7 +52,7 @@ def check_reuse(truth, which):
 
 
 def check_allocations(recording, truth):
-    """Operations of one allocation name one row of /device_memory, those of another one another."""
+    """Operations of one allocation name the same row of /device_memory, and no other's."""
     processes = recording.table("processes")
     memory = recording.table("device_memory")
     gpus = recording.table("gpus")
@@ -83,7 +83,7 @@ def check_allocations(recording, truth):
 
 
 def check_order(rows, memory):
-    """What is at the same addresses was there one after the other, as the program had it."""
+    """Memory at the same addresses has disjoint lifetimes, as in the program."""
     for (pid, number), row in rows.items():
         earlier, end = memory[row], memory[row]["address"] + memory[row]["bytes"]
         for (other_pid, other_number), other_row in rows.items():

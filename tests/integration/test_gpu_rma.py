@@ -1,5 +1,5 @@
-"""Puts, gets and atomic operations on memory of GPUs, without any MPI: each one has its memory at both
-ends, though the target takes no part; memory that is mapped in pieces is told apart within a window.
+"""Puts, gets and atomic operations on GPU memory, without MPI: the memory at both ends is known,
+although the target takes no part; pieces of mapped memory are distinguished within a window.
 
     test_gpu_rma.py SETTING"""
 

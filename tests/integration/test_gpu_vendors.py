@@ -1,11 +1,10 @@
-"""Memory of ROCm and of Level Zero. A UCX that knows neither of them takes all of it for the
-host's, while each message says which memory of which GPU it lay in, as the driver has it. In one process
-there may be drivers of all vendors.
+"""Memory of ROCm and Level Zero. A UCX that knows neither takes all of it for the host's, while each message
+names its memory and GPU, as the driver knows it. One process may have drivers of all vendors.
 
     test_gpu_vendors.py WHICH UCX
 
-UCX: `cuda`, the UCX with hooks, which asks CUDA's driver; `system`: one that asks nobody; `rocm`: the system's
-with its module for ROCm, which knows what is allocated on a GPU, and no other kind."""
+UCX: `cuda`, the UCX with hooks, which asks CUDA's driver; `system`: one that asks no driver; `rocm`: the
+system's with its module for ROCm, which knows only memory allocated on a GPU."""
 
 from checks import check_complete
 from gpu_jobs import SHARED_MEMORY, check_findings, check_messages_lie, record_pair
@@ -18,7 +17,7 @@ from recordings import record_well
 # The first GPU of each vendor is at this bus, the second one at the next but fifteen.
 FIRST_BUS = {"cuda": 0x10, "rocm": 0x14, "level_zero": 0x18}
 GPUS = 2
-# UCX copies what it takes for the host's: so the CPU must be able to read it.
+# UCX copies memory that it takes for the host's: so the CPU must be able to read it.
 SETTINGS = {"VIRTUAL_GPU_READABLE": "1"}
 REACHED_BY_HOST = {"pinned"}  # what UCX does not take for something else
 KNOWN_TO_ROCM = {"device"}
@@ -39,7 +38,7 @@ def check_devices(recording, vendors):
 
 
 def check_operations(recording, truth):
-    """Each operation names memory of the kind that its driver has, as far as it knows where that ends."""
+    """Each operation names memory of its driver's kind, as far as the driver knows its extent."""
     processes, memory = recording.table("processes"), recording.table("device_memory")
     told = {(row["pid"], row["function"], row["tag"]): row for row in truth}
     seen = 0
@@ -58,7 +57,7 @@ def check_operations(recording, truth):
 
 
 def check_beliefs(recording, truth):
-    """UCX took for the host's what is not: as the driver says, and how much of it."""
+    """Memory that UCX wrongly took for the host's, according to the driver, and how much."""
     expected = {}
     for row in truth:
         if row["kind"] in REACHED_BY_HOST:
@@ -76,7 +75,7 @@ def check_beliefs(recording, truth):
 
 
 def check_goes_over_rocm(recording):
-    """What lies on GPUs at both ends goes from one to the other by UCX's module for ROCm."""
+    """Messages with GPU memory at both ends use UCX's module for ROCm."""
     carried = {step["transport"] for message in recording.messages for step in message["path"]
                if step["role"] == "data" and step["from"]["kind"] == step["to"]["kind"] == "gpu"}
     check("rocm_ipc" in carried, f"transports between GPUs: {carried}")
@@ -103,7 +102,8 @@ def record_over(ucx, which, folder):
         return record_pair(folder, "gpu_vendors", which, settings=settings)
     command = [PROGRAMS / "gpu_vendors", which, folder / "truth"]
     ways = {"system": {"UCX_TLS": SHARED_MEMORY, **WITHOUT_GPU_MODULES},
-            # Its hooks do not see calls by a pointer, as the program's: so it asks the driver each time.
+            # Its hooks do not see calls through a pointer, like the program's: so it asks the driver each
+            # time.
             "rocm": {"UCX_TLS": f"rocm_copy,rocm_ipc,{SHARED_MEMORY}", "UCX_MEMTYPE_CACHE": "n",
                      "UCX_MODULES": "^cuda*,ze*"}}
     environment = {"LD_LIBRARY_PATH": str(VIRTUAL_GPUS), **ways[ucx], **VIRTUAL_DEVICES, **SETTINGS}

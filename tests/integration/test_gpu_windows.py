@@ -1,5 +1,5 @@
-"""Windows of MPI on memory of GPUs: each put and get has its memory at both ends, though the target takes
-no part in it.
+"""MPI windows on GPU memory: the memory at both ends of each put and get is known, although the target
+takes no part.
 
     test_gpu_windows.py SETTING"""
 

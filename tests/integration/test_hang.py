@@ -1,5 +1,5 @@
-"""`uctrace hang` on deadlocks of different shape, while they run and after a kill: who waits for whom,
-the cycle, the rank that all wait for, the message that differs. A job that goes on is none."""
+"""`uctrace hang` on deadlocks of different shapes, while they run and after a kill: the waits, the cycle, the
+rank that all wait for, the message that differs. A job that goes on is not a hang."""
 
 import json
 import os
@@ -63,7 +63,7 @@ def aborted(mpi):
 
 
 def threads_are_not_sure(mpi):
-    """A third thread could do what the two of each rank wait for: it would have no row yet."""
+    """A third thread could satisfy the waits of each rank's two threads: it would have no row yet."""
     with scratch() as folder:
         job = Job(mpi, "threads", folder)
         with started(job.command):
@@ -79,7 +79,7 @@ def threads_are_not_sure(mpi):
 
 
 def stopped_rank_is_named(mpi):
-    """It was stopped before the others came to the barrier, so that its log knows of no instant after that."""
+    """It was stopped before the others reached the barrier, so its log covers no later instant."""
     with scratch() as folder:
         job = Job(mpi, "stopped", folder)
         with started(job.command):
@@ -103,7 +103,7 @@ def stopped_rank_is_named(mpi):
 
 
 def log_is_missing(mpi):
-    """Who left no log is taken for one that goes on."""
+    """A process without a log counts as one that goes on."""
     with scratch() as folder:
         job = Job(mpi, "receives", folder)
         with started(job.command):
@@ -122,7 +122,8 @@ def log_is_missing(mpi):
 
 
 def messages_of_mpi_alone_are_not_sure(mpi, shape):
-    """Without the operations of UCP nothing says whether a message is on its way; who entered what, calls say."""
+    """Without UCP operations nothing tells whether a message is on its way; entries into operations are known
+    from calls."""
     with scratch() as folder:
         job = Job(mpi, shape, folder, "--layers", "mpi")
         with started(job.command):

@@ -1,5 +1,5 @@
-"""`uctrace hang` on jobs that sit on two hosts, whose processes and clocks the hosts count for themselves: asked on the
-machine that started the job while they run, and after a kill."""
+"""`uctrace hang` on hanging jobs on two hosts with separate process numbers and clocks: run on the machine that started
+the job, while it runs and after a kill."""
 
 import json
 import os
@@ -18,7 +18,7 @@ HOST_OF_RANK = {rank: HOSTS[rank // 2] for rank in range(RANKS)}
 
 
 def make_silent(log):
-    """As if its process had been heard of for the last time so much earlier."""
+    """Moves the last sign of life of its process into the past."""
     log.chmod(0o644)
     with log.open("r+b") as file:
         file.seek(HEARTBEAT)
@@ -62,8 +62,8 @@ def named_on_two_hosts(rig, folder, name):
         hosts = {rank: row["host"] for rank, row in seats(running).items()}
         check_equal(hosts, HOST_OF_RANK, "where the ranks are")
         job.kill()
-    # Read elsewhere: here none of these processes has the number that its log gives. They count as running until they
-    # have been silent for long.
+    # Read on another host: none of these processes has its log's number here. They count as running until they have
+    # been silent for long.
     check_equal(ask_hang(job.data)["state"], "running", "state of who was heard of a moment ago")
     for log in job.data.glob("*.ulog"):
         make_silent(log)

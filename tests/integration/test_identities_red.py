@@ -1,4 +1,4 @@
-"""Each accounting identity can go red: a log is changed so that just this one is violated."""
+"""Each accounting identity can fail: a log is changed so that exactly this one is violated."""
 
 from checks import results_of
 from harness import PROGRAMS, check, check_equal, run_test, scratch
@@ -33,14 +33,14 @@ def count_one_more(counter):
 
 
 def drop_without_kind(log):
-    """A record that was dropped for a reason, and was of no kind."""
+    """A drop with a cause but without a kind."""
     offset = LANES_OFFSET + CAUSES_OFFSET
     log.set_u64(offset, log.u64(offset) + 1)
     return True
 
 
 def detach_completion(log):
-    """A completion whose operation does not say that it waits for one."""
+    """A completion for an operation that does not expect one."""
     for offset, _, status in log.records(UCT_OPERATION):
         if status == INPROGRESS and log.bytes[offset + 10] & HAS_ID:
             log.set_u64(offset + 56, 0)
@@ -77,7 +77,7 @@ def change_handler(log):
 
 
 def unhook(log):
-    """An interface of whose slots one has no hook."""
+    """An interface with one slot that lacks a hook."""
     for offset, _, _ in log.records(UCT_INTERFACE, DEFINITIONS):
         hooked = log.u64(offset + 112)
         log.set_u64(offset + 112, hooked & (hooked - 1))
@@ -137,9 +137,9 @@ CHANGES = {
 }
 
 
-# Those of the ports of network cards take several machines, those of counters take counters: see
-# test_network_counters.py and test_counters.py.
-# Of what the merger sums itself: no log can make them red, a wrong sum does (unit tests).
+# Identities of network ports need several machines, those of counters need counters: see
+# test_network_counters.py and test_counters.py. About the merger's own sums: no log can violate
+# them, only a wrong sum (unit tests).
 OF_SUMS = {"profile_calls", "profile_time", "profile_bytes", "waits", "delays"}
 OF_LOGS = set(CHANGES)
 
@@ -147,7 +147,7 @@ OF_LOGS = set(CHANGES)
 def each_identity_goes_red():
     mpi = MPIS["ompi"]
     with scratch() as folder:
-        # Open MPI sends no active messages, MPICH does for what its UCX cannot do by itself.
+        # Open MPI sends no active messages; MPICH does for operations that its UCX lacks.
         _, tags = record_well(folder / "tags", mpi.job("exchange", folder / "truth"))
         _, actives = record_well(folder / "actives", MPIS["mpich"].job("rma"))
         _, streams = record_well(folder / "streams", [PROGRAMS / "plain_streams"])

@@ -1,4 +1,4 @@
-"""Waits of runs of which something is missing: nobody is said to have waited for what is not known."""
+"""Waits of incomplete runs: no wait is claimed for unknown events."""
 
 import json
 
@@ -14,7 +14,7 @@ CASES = {
     "window": ["--window", "3:9"],
     "windows": ["--window", "3:5", "--window", "12:14"],
 }
-# Of these runs calls of some ranks are missing between their first and their last one.
+# In these runs calls of some ranks are missing between their first and last one.
 LACKING = {"dropped": {MISSING}, "windows": {"0", "1", "2", "3"}}
 
 
@@ -29,7 +29,7 @@ def unknown_share(found):
 
 
 def check_useful_time(name, data, found):
-    """What was not recorded is not taken for computing."""
+    """Unrecorded time does not count as computing."""
     lacking = LACKING.get(name, set())
     for rank in found["balance"]:
         check_equal(rank["compute_ns"] is None, rank["rank"] in lacking, f"{name}: {rank}")

@@ -1,5 +1,5 @@
-"""A merge that is killed at any point leaves the old run untouched or the new one whole; the next verb
-shows the right numbers and removes what was left."""
+"""A merge killed at any point leaves the old run untouched or the new one complete; the next verb
+shows the right numbers and removes leftovers."""
 
 from harness import TOOL, check, check_equal, run, run_test, scratch
 from stores import DISTURBED, ask_well, check_pair, copy_of, record_four, store_id
@@ -9,7 +9,7 @@ KILLED = 128 + 9
 
 
 def calls_of_merge(folder):
-    """By which calls a merge changes files, in their order."""
+    """The calls by which a merge changes files, in order."""
     log = folder.with_name("calls")
     env = {"LD_PRELOAD": str(DISTURBED), "CUT_SHORT_LOG": str(log)}
     check_equal(run([TOOL, "merge", folder], env=env).status, 0, "exit status of merge")
@@ -17,7 +17,7 @@ def calls_of_merge(folder):
 
 
 def points(calls):
-    """Spread over all of them, and each at which a file gets its name."""
+    """Spread over all of them, plus each call that gives a file its name."""
     count = len(calls)
     renames = [i + 1 for i, call in enumerate(calls) if call == "rename"]
     check_equal(len(renames), 2, "files that a merge publishes")

@@ -1,5 +1,5 @@
 """The job cannot tell that it is recorded: both output streams and the exit status are the same,
-with `record` in front of the launcher and with `record` started by the launcher on each rank."""
+with `record` before the launcher, and with `record` started by the launcher on each rank."""
 
 from checks import check_complete
 from harness import TOOL, check_equal, run, run_test, run_well, scratch

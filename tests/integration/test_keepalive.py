@@ -1,5 +1,5 @@
-"""What UCX does by itself has its reason: it asks whether peers are alive, and gives endpoints up when
-they are closed by force: that is part of the program's own close."""
+"""UCX's own operations have a reason: keepalive checks, and discarding endpoints that are closed by
+force, which is part of the program's close."""
 
 from checks import check_complete
 from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
@@ -16,7 +16,7 @@ TRANSPORTS = {
 
 
 def check_closed(recording):
-    """What UCX gives up below belongs to the call that closed the endpoint."""
+    """Endpoints that UCX discards below belong to the call that closed the endpoint."""
     flushes = [row for row in recording.table("transfers") if row["op"] == "ep_flush"]
     check(len(flushes) >= 2, f"each side closed by force: {flushes}")
     for row in flushes:

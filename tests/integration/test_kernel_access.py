@@ -1,6 +1,6 @@
-"""What kernels on a GPU may use by themselves is recorded as the program gave it, and everything that
-has totals says that what they move is not among them. The functions are stand-ins: no UCX that has
-them is packaged here, and no GPU is needed for what the host is told."""
+"""What GPU kernels may use directly is recorded as granted by the program, and all totals say that
+kernels' own transfers are not included. The functions are stand-ins: no packaged UCX has them, and
+the host side needs no GPU."""
 
 import json
 from collections import Counter

@@ -1,5 +1,5 @@
-"""Lines of launchers whose remote sides start with an empty environment: each rank on both "hosts" is
-recorded, and the user's own LD_PRELOAD and variables are as without the tool."""
+"""Launcher lines whose remote sides start with an empty environment: each rank on both "hosts" is
+recorded, and the user's LD_PRELOAD and variables are unchanged."""
 
 from checks import check_complete
 from harness import TOOL, check, check_equal, run_test, run_well, scratch
@@ -37,7 +37,7 @@ def open_mpi_lines(folder, job):
     own, parts_env = [], {}
     if launcher_version("ompi") >= (5, 0):
         own = open_mpi_settings()
-        # 5.0.7 crashes where a line has parts: in the plug-in that tells processes of their parts.
+        # 5.0.7 crashes on lines with parts: in the plug-in that informs processes about parts.
         parts_env = {"PMIX_MCA_pmdl": "^ompi"}
         # It takes no comments and no empty lines.
         settings = " ".join(own)
@@ -72,7 +72,7 @@ def open_mpi_lines(folder, job):
 def mpich_lines(folder, job):
     mpiexec = two_hosts("mpich", folder)
     parts = folder / "parts"
-    # To MPICH 4.2 the end of a line is a blank, to 4.0 it is the end of a part.
+    # For MPICH 4.2 the end of a line is a blank, for 4.0 it ends a part.
     colon = " :" if launcher_version("mpich") >= (4, 2) else ""
     parts.write_text(
         f"-n 1 -env LD_PRELOAD {USERS} {' '.join(map(str, job))}{colon}\n"
@@ -81,7 +81,7 @@ def mpich_lines(folder, job):
     return {
         "plain": ([*mpiexec, "-n", 2, *job], {}),
         "nothing": ([*mpiexec, "-genvnone", "-genv", "OWN", 1, "-n", 2, *job], {}),
-        # MPICH 4.0.2 loses the listed variable that is the last of the environment.
+        # MPICH 4.0.2 loses a listed variable if it is the last in the environment.
         "list": ([*mpiexec, "-genvlist", "OWN", "-n", 2, *job], {"OWN": "listed", "LAST": "1"}),
         "own LD_PRELOAD": ([*mpiexec, "-genv", "LD_PRELOAD", USERS, "-n", 2, *job], {}),
         "parts": ([*mpiexec, "-n", 1, "-envnone", *job, ":", "-n", 1, "-env", "OWN", 2, *job], {}),

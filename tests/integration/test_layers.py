@@ -1,5 +1,5 @@
-"""`record --layers`: what is not wanted is not recorded, the job stays what it is, and no account is
-violated for it."""
+"""`record --layers`: unwanted layers are not recorded, the job is unchanged, and no identity is
+violated by that."""
 
 import itertools
 
@@ -9,7 +9,7 @@ from mpi_jobs import MPIS
 from recordings import Recording
 
 LAYERS = ("uct", "ucp", "mpi")
-# Both sides are of this layer alone, so that they hold although the others are missing.
+# Both sides come from this layer alone, so they hold without the others.
 OWN_ACCOUNTS = {
     "uct": ("uct", "completions", "pending", "hooks", "arrivals"),
     "ucp": ("ucp", "ucp_completions", "tag_sends", "puts"),
@@ -51,7 +51,7 @@ def check_accounts_of_layers(info, layers, used):
 
 
 def sums_of(info, layer):
-    """What a layer finds does not depend on the others."""
+    """A layer's records do not depend on the others."""
     if layer == "mpi":
         return info["events"]["mpi"]
     if layer == "ucp":

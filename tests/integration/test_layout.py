@@ -1,12 +1,12 @@
-"""The preload library brings nothing along: it needs only libc (and libgcc for unwinding), and
-exports only the functions that it measures."""
+"""The preload library has no dependencies but libc (and libgcc for unwinding), and exports only the
+functions that it measures."""
 
 import re
 
 from harness import LIBRARY, check, check_equal, need, run_test, run_well
 
 PERMITTED_NEEDS = re.compile(r"libc\.so\.6|libgcc_s\.so\.1|ld-linux-[\w-]+\.so\.\d+")
-# Weak ones are asked for by the start-up code of compilers, and may be absent.
+# Compilers' start-up code refers to weak ones, which may be absent.
 PERMITTED_IMPORTS = re.compile(r"U \w+@(GLIBC|GCC)_[\d.]+|w [\w@.]+")
 PERMITTED_EXPORTS = re.compile(r"(uct|ucp|P?MPIX?)_\w+|ucs_memtype_cache_lookup|uctrace_device_event|dlclose|__cxa_finalize|__asan_default_options|UCTRACE_OPTIONAL")
 

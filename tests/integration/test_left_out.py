@@ -1,5 +1,5 @@
-"""Each hook is missed: a job that is recorded without it runs as before, and at least one identity is
-violated, one about data wherever the hook has to do with data."""
+"""Each missing hook is noticed: without it the job runs as before, and at least one identity is
+violated, one about data if the hook is about data."""
 
 from harness import PROGRAMS, check, check_equal, run_test, scratch, uses_protocols_v2
 from logs import UCP_FUNCTIONS
@@ -14,7 +14,7 @@ JOBS = {
     "memory": ("plain_rma", SCRIPTED),
     "messages": ("plain_ucp", SCRIPTED),
     "bounced": ("plain_ucp", {**SCRIPTED, "UCX_ZCOPY_THRESH": "inf", "UCX_RNDV_THRESH": "inf"}),
-    # Protocols v2 only announce large messages, where v1 hands them to the interface.
+    # Protocols v2 only announce large messages, while v1 passes them to the interface.
     "tags": ("plain_ucp", {**TAGS, "UCX_PROTO_ENABLE": "n"}),
     "announced": ("plain_ucp", {**TAGS, "UCX_TM_SW_RNDV": "y", "UCX_RNDV_SCHEME": "am"}),
     "bounced tags": ("plain_ucp", {**TAGS, "UCX_ZCOPY_THRESH": "inf", "UCX_RNDV_THRESH": "inf"}),
@@ -22,7 +22,7 @@ JOBS = {
     "all tags": ("scripted_tags", {}),
 }
 
-# Hook: the job that misses it, and what is violated besides `hooks`.
+# Hook: the job without it, and the identity violated besides `hooks`.
 UCT = {
     "ep_put_short": ("memory", "payload"),
     "ep_put_bcopy": ("memory", "payload"),
@@ -49,7 +49,7 @@ TAG_OFFLOAD = {
     "ep_tag_rndv_cancel": ("tags", None),  # its operation stays outstanding
     "ep_tag_rndv_request": ("announced", "payload"),
     "iface_tag_recv_zcopy": ("bounced tags" if uses_protocols_v2({}) else "announced", "payload"),
-    # What they do moves no data, and nothing else counts them: a receive seems to be posted still.
+    # They move no data, and nothing else counts them: a receive only seems to be still posted.
     "iface_tag_recv_cancel": ("all tags", None),
     "ep_pending_add": ("all", None),
     "ep_pending_purge": ("all", "pending"),
@@ -59,8 +59,8 @@ TAG_OFFLOAD = {
     "iface_flush": ("memory", None),
     "uct_iface_set_am_handler": ("memory", None),  # what is lost depends on time
 }
-# An operation of UCP that is not recorded is one that its UCT operations serve none of: they are
-# counted as unattributed, which is no contradiction.
+# Without the record of a UCP operation, its UCT operations count as unattributed, which is not a
+# contradiction.
 NAMES = [name.replace("active_message_handler", "ucp_am_handler") for name in UCP_FUNCTIONS]
 UCP = {name: ("messages" if "_tag_" in name else "memory", None) for name in NAMES}
 TAG_FUNCTIONS = 10  # they come first

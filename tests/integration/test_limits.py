@@ -1,5 +1,5 @@
-"""A process at the limits that its site or its user set, or in an odd environment: with the tool it
-does what it does without, and what could not be recorded is counted with its reason."""
+"""A process at limits set by its site or user, or in an odd environment: it behaves as without the tool, and
+unrecorded events are counted with their cause."""
 
 import os
 
@@ -44,7 +44,7 @@ def all_lost(reason):
 
 
 def some_lost(reason):
-    """The files may grow to what few records take; the rest is counted."""
+    """The files may only grow to the size of a few records; the rest is counted."""
 
     def check_recording(result, recording):
         told = check_losses_are_told(result)
@@ -57,7 +57,7 @@ def some_lost(reason):
 
 
 def counted(result, recording):
-    """Whole if the room sufficed; else every loss is told."""
+    """Complete if the room was enough; else every loss is reported."""
     if "warning" in result.stderr:
         check_losses_are_told(result)
         check_incomplete(recording.info)
@@ -71,14 +71,14 @@ def nothing(result, recording):
 
 
 def unfinished(result, recording):
-    """The process that opened the log left it to a child, which a log cannot follow."""
+    """The process that opened the log continued in a child, which a log cannot follow."""
     check("warning" in result.stderr, f"record does not warn: {result}")
     check_incomplete(recording.info)
 
 
 def with_little_memory():
-    """Of addresses the program takes 27 MB alone, with UCX 1.18 53 MB, and 38 MB more if recorded: tables, of
-    which few pages are ever touched. A little less, and UCX waits for memory without end."""
+    """The program alone takes 27 MB of address space (53 MB with UCX 1.18), and 38 MB more if recorded:
+    tables of which few pages are touched. With a little less, UCX waits for memory for ever."""
     return limited(f"--as={95000000 if ucx_version() >= (1, 18) else 68000000}")
 
 
@@ -103,7 +103,7 @@ CASES = {
 
 
 def with_jail():
-    """In the working folder a chroot has what UCX needs."""
+    """Prepares a chroot with UCX's needs in the working folder."""
     script = 'for i in proc sys dev; do mkdir -p $i; mount --rbind /$i $i; done; exec "$@"'
     if os.getuid() != 0 or run([need("unshare"), "--mount", "true"]).status != 0:
         raise Skip("no private mounts here")
@@ -112,7 +112,7 @@ def with_jail():
 
 PREPARED = {"chroot": with_jail}
 
-# What the program does to itself (tests/programs/circumstances.h): what becomes of the recording
+# The program's own change of circumstances (tests/programs/circumstances.h): the result of the recording
 CIRCUMSTANCES = {
     "chroot": nothing,
     "daemon": whole,

@@ -1,5 +1,5 @@
-"""UCX that a program brings into scopes of its own: by a plug-in, under other names, twice in one
-process, and through a handle, where the calls of UCP go past what is preloaded."""
+"""UCX in private scopes: loaded by a plug-in, under other names, twice in one process, and through a handle,
+where calls of UCP bypass the preload library."""
 
 import json
 import shutil
@@ -21,7 +21,7 @@ def library_in_use(name):
 
 
 def renamed(folder, user):
-    """What uses UCX, with a copy of UCX whose libraries have names of their own."""
+    """A user of UCX, with a copy of UCX under other library names."""
     patchelf = need("patchelf")
     names = {f"{name}.so.0": f"{name}-copy.so.0" for name in LIBRARIES}
     for name in LIBRARIES:
@@ -61,14 +61,14 @@ def renamed_ucx_is_recorded(folder):
 
 
 def two_copies_are_recorded(folder):
-    # UCX loads its module for FUSE, where it has one, into the global scope, and with it itself: a
-    # second UCX would then call functions of the first.
+    # UCX loads its FUSE module, if any, into the global scope, and itself with it: a second UCX would then
+    # call functions of the first.
     apart = {"UCX_MODULES": "^fuse"}
     plugins_are_recorded(folder, [PROGRAMS / "ucp_plugin.so", renamed_plugin(folder)], env=apart)
 
 
 def unloaded_ucx_is_recorded(folder):
-    """Nothing calls code that is gone, and what is loaded again is recorded again."""
+    """Nothing calls unloaded code, and a reloaded library is recorded again."""
     plugins_are_recorded(folder, [PROGRAMS / "ucp_plugin.so"], ["unload"], times=6)
 
 
@@ -91,7 +91,7 @@ def bypassed_calls_are_told(folder):
 
 
 def bypass_is_told_of_layers_that_are_wanted(folder):
-    """`--layers`: what is not wanted cannot be missing, and what is wanted is missed also where UCT is not."""
+    """`--layers`: unwanted layers are not missed, and wanted ones are missed even without UCT."""
     by_handle = [PROGRAMS / "ucp_by_handle", library_in_use("libucp")]
     for name, command, missing in (("deep", host("deepbind"), {"uct", "ucp"}), ("by-handle", by_handle, {"ucp"})):
         for layers in ("uct", "ucp", "uct,ucp", "mpi"):
@@ -133,7 +133,7 @@ MAY_HAVE = "calls of UCP may have gone past uctrace"
 
 
 def bypass_without_modules_is_told(folder):
-    """A UCX that has no modules is noticed by what it has called, where the loader tells that."""
+    """A UCX without modules is detected by its calls, if the loader tells."""
     check_faults(folder / "lazy", host("lazy", "deepbind"), both_layers(0), WENT_PAST, env=NO_MODULES)
     check_faults(folder / "now", host("deepbind"), both_layers(1), MAY_HAVE, env=NO_MODULES)
     check_faults(folder / "gone", host("unload", "deepbind"), both_layers(1), MAY_HAVE, env=NO_MODULES)
@@ -145,7 +145,7 @@ def bypass_without_modules_is_told(folder):
 
 
 def idle_copy_is_no_fault(folder):
-    """What is bound when it calls, and calls nothing, is not missed."""
+    """A lazily bound library that calls nothing is not missed."""
     result = run_well([TOOL, "record", "-o", folder / "data", "--", *host("lazy", "deepbind", "unused")])
     check("nothing was recorded" in result.stderr, f"a UCX that was not used: {result}")
 
@@ -161,7 +161,7 @@ def bypassed_uct_is_told(folder):
     check_faults(folder / "lazy", lazy, [("uct", "uct_bypassed", 0)], said, env=NO_MODULES)
     may_have = "calls of UCT may have gone past uctrace"
     check_faults(folder / "now", uct, [("uct", "uct_bypassed", 1)], may_have, env=NO_MODULES)
-    # The modules are there for who comes by.
+    # The modules belong to the user that is recorded.
     shared = [*host(), "deepbind", "unused", PROGRAMS / "uct_plugin.so"]
     check_faults(folder / "shared", shared, [("uct", "uct_bypassed", 1)], may_have)
     _, recording = record_well(folder / "seen", host(plugin="uct_plugin.so"))
@@ -169,7 +169,7 @@ def bypassed_uct_is_told(folder):
 
 
 def look_amid_hides_nothing(folder):
-    """The program unloads something after UCX has loaded its modules, and before UCP calls UCT."""
+    """The program unloads something after UCX loaded its modules and before UCP calls UCT."""
     for how in ([], ["lazy"]):
         check_faults(folder / f"data-{len(how)}", host(*how, "deepbind", "staged"), both_layers(0), WENT_PAST)
 

@@ -1,5 +1,5 @@
-"""Of two processes one left no log: what the other one exchanged with itself is told as ever, what it received from
-the other one is no message, and no identity is violated by what cannot be known."""
+"""One of two processes left no log: the other's messages to itself are reported as usual, its receives from the
+missing one are not messages, and no identity is violated by unknown facts."""
 
 from checks import results_of
 from harness import PROGRAMS, check, check_equal, run_test, scratch

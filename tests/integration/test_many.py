@@ -1,5 +1,5 @@
-"""Very much at once in one process: endpoints to 1,024 workers, 10^6 receives and sends that are
-outstanding together. Recorded with --never-drop nothing is lost; peers and matches are right."""
+"""Very many at once in one process: endpoints to 1,024 workers, 10^6 outstanding receives and
+sends. Recorded with --never-drop nothing is lost; peers and matches are right."""
 
 from checks import check_accounts, check_complete
 from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch

@@ -1,5 +1,5 @@
-"""Thousands of logs in a folder: of one job, each of a job of its own, and files that are no logs. No verb
-keeps them open or in memory with what they do not use, and none says a line for each."""
+"""Thousands of logs in a folder: of one job, of one job each, and files that are not logs. No verb keeps
+them open, keeps unneeded parts in memory, or prints a line for each."""
 
 import json
 import struct
@@ -15,7 +15,7 @@ MOST_NOTES = 40
 
 
 def write_logs(like, folder, change):
-    """LOGS copies of a log, with what no process used of their pages left out as holes."""
+    """LOGS copies of a log, with unused parts of their pages as holes."""
     folder.mkdir()
     data = bytearray(like.read_bytes())
     used = LANES + LANE_BYTES
@@ -39,7 +39,7 @@ def of_their_own(data, number):
 
 
 def ask(*arguments, most_lines=200):
-    """What a verb says that may have few files open; it must not need much memory for it."""
+    """The output of a verb with few open files allowed; it must not need much memory."""
     line = " ".join(f"'{word}'" for word in (TOOL, *arguments))
     status, said, peak = peak_kb_of("sh", "-c", f"ulimit -n {OPEN_FILES}; exec {line}")
     check(status in (0, 1), f"{arguments} ended with {status}: {said[-2000:]}")

@@ -1,5 +1,5 @@
 """--memory: a merge that does not fit into memory makes the same run, holds no more than the bound, and leaves
-nothing behind; without room for what does not fit it says so in one line and keeps the old run."""
+nothing behind; without room for spilling it says so in one line and keeps the old run."""
 
 import resource
 import subprocess
@@ -35,7 +35,7 @@ def bound_is_kept():
         generate(data, MANY_EVENTS, *PROCESSES)
         whole = merge_peak(data, free, "--memory", "4G")
         most = merge_peak(data, bound, "--memory", "64M")
-        # What the threads take until the process looks again is more on a busy machine.
+        # On a busy machine threads allocate more until the next check.
         check(whole > 300 * MIB, f"{MANY_EVENTS} events need no more than {whole} bytes: the test says nothing")
         check(most < 0.75 * whole, f"{most} bytes with a bound of 64 MiB, {whole} without")
         check(views(data, free) == views(data, bound), "the bound changed the run")

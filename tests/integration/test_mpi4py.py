@@ -1,5 +1,5 @@
-"""A suite that we did not write: mpi4py's own tests, recorded, end as they do alone, and all accounts
-of the record hold.
+"""A foreign test suite: mpi4py's own tests have the same results when recorded, and all identities of the
+recording hold.
 
 Not in the tree and not among the tests that run by default: UCTRACE_TEST_MPI4PY names the folder of
 mpi4py's tests (with runtests.py) of the version that is installed. docs/contributing.md says where they are."""
@@ -15,7 +15,7 @@ from recordings import Recording, record_command
 
 PYTHON = "/usr/bin/python3"  # Debian's mpi4py is of Debian's Python
 RANKS = 2
-# They start more processes than the launcher was given room for, which hangs or fails without uctrace.
+# They start more processes than the launcher has slots, which hangs or fails even without uctrace.
 LEFT_OUT = ["-e", "spawn", "-e", "dynproc"]  # -e: the name of this option in 3 and in 4
 TIMEOUT_S = 400
 

@@ -1,6 +1,6 @@
-"""What the records of MPI calls say of collective operations and of requests, against what a program
-says of itself: volumes and roots of every collective operation; which requests a call got, and which
-of them ended in it, though their handles are used again."""
+"""Records of MPI calls about collective operations and requests, compared with the program's own
+account: volumes and roots of every collective operation; the requests of a call, and those that
+ended in it, although handles are reused."""
 
 import json
 import struct
@@ -102,7 +102,7 @@ def makes_request(call):
 def requests_are_told_apart(mpi, folder):
     for rank, truth, log in recorded(mpi, "requests", folder):
         groups = requests_of(log)
-        # By their numbers what made the requests; by their handles the numbers of the newest ones.
+        # The maker of each request by its number; the newest number by handle.
         makers, numbers, found = [], {0: -1}, []
         for call in calls_of(log):
             function = call["function"]
@@ -123,8 +123,8 @@ def requests_are_told_apart(mpi, folder):
 
 
 def comparable(makers, row):
-    """Both MPIs give all sends that are complete at return the same handle, so that only the others
-    can be told apart by theirs. MPI_REQUEST_NULL has no number."""
+    """Both MPIs use the same handle for all sends that are complete at return, so only others can
+    be distinguished by handle. MPI_REQUEST_NULL has no number."""
 
     def name(number):
         return "none" if number < 0 else "a send" if makers[number] == "MPI_Isend" else number

@@ -1,5 +1,5 @@
-"""Real logs, damaged in hundreds of ways: whatever they hold, the merger and the commands end in time
-and within bounded memory, with one of their exit statuses and plain lines."""
+"""Real logs, damaged in hundreds of ways: the merger and the commands always end in time and within
+bounded memory, with a valid exit status and plain lines."""
 
 import json
 import resource
@@ -48,7 +48,7 @@ def check_plain(data, command):
 
 
 def check_violations_are_named(info, mutant):
-    """Damage that can be seen is said: then nothing is claimed."""
+    """Visible damage is reported: then nothing is claimed."""
     violated = [i["name"] for i in info["identities"] if i["result"] == "violated"]
     seen = info["folder"]["damaged"] or info["folder"]["missing_ranks"]
     check(not (violated and seen), f"mutant {mutant}: {violated} violated beside damage: {seen}")
@@ -71,8 +71,7 @@ def ask_commands(logs, folder, mutant):
 
 
 def check_job(command, folder):
-    """What is packed has a checksum: damage to what is in it is told by that, so it is done to records
-    that are not packed, too."""
+    """Packed blocks have a checksum that reveals damage, so unpacked records are damaged, too."""
     _, recording = record_well(folder / "data", command)
     check_mutants(recording.logs, folder)
     unpack(*recording.logs)

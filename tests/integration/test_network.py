@@ -1,6 +1,6 @@
 """A log on a file system that must not be mapped: FUSE (bindfs) stands in for a network, an overlay
 for a container. The log is drained: the job never waits for the file system, a running job can be
-read, and what a killed process had not written is all that is lost."""
+read, and a killed process loses only what it had not written."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ from recordings import Recording, record_command
 
 MESSAGES = 20
 
-# A private overlay on $1 with its upper layer in $2; what is there at the end is copied to $3.
+# A private overlay on $1 with its upper layer in $2; its final content is copied to $3.
 OVERLAY = """
 mount -t tmpfs tmpfs "$2"
 mkdir "$2/lower" "$2/upper" "$2/work"
@@ -90,8 +90,8 @@ def job_runs_there(mpi):
 
 
 def job_does_not_wait(mpi):
-    """The file system stops answering. The ranks exchange messages and say so all the same, and
-    what they recorded meanwhile is written once it answers again."""
+    """The file system stops responding. The ranks still exchange messages and say so, and their
+    records of that time are written once it responds again."""
     with scratch() as folder, remote_folder(folder) as remote:
         go = folder / "go"
         job = mpi.job("faults", f"hang-until:{go}", 1, MESSAGES, folder / "truth")
@@ -114,7 +114,7 @@ def job_does_not_wait(mpi):
 
 
 def waiting_records_are_bounded(mpi):
-    """More records than may wait for a file system that takes nothing: the rest is counted."""
+    """More records than may wait for a stuck file system: the rest is counted."""
     with scratch() as folder, remote_folder(folder) as remote:
         go = folder / "go"
         job = mpi.job("faults", f"flood-after:{go}", 1, 1)
@@ -134,7 +134,7 @@ def waiting_records_are_bounded(mpi):
 
 
 def killed_job_is_readable(mpi):
-    """What the file held while the job ran is there after it was killed."""
+    """The file's content during the job is still there after a kill."""
     with scratch() as folder, remote_folder(folder) as remote:
         data = remote.behind / "data"
         job = mpi.job("faults", f"hang-until:{folder / 'go'}", 1, MESSAGES, folder / "truth")

@@ -1,6 +1,6 @@
-"""What ports of network cards counted, beside what was recorded: files of the kernel that a test made,
-with counters that pass their ends, cards that come and go, and files that are missing; and the
-cable of two hosts, which the kernel counts itself."""
+"""Counters of network ports compared with the recording: fake kernel files with counters that wrap,
+cards that come and go, and missing files; and the cable of two hosts, which the kernel itself
+counts."""
 
 import json
 
@@ -56,7 +56,7 @@ def write_tree(root, which):
         for name, value in zip(PORT if port else NET, counters[which]):
             if value is not None:
                 (folder / name).write_text(f"{value}\n")
-    # Of no network device, as the files of bonding are.
+    # Not a network device, like the files of bonding.
     (root / "class/net/bonding_masters").write_text("\n")
 
 
@@ -84,7 +84,7 @@ def files_are_told(name):
             row = rails[host, card]
             found = (row["counted"], row["counted_sent_bytes"], row["counted_received_bytes"])
             check_equal(found, (counted, sent, received), f"what {card} carried")
-            # Nothing was recorded over cards that are not there.
+            # Nothing was recorded over missing cards.
             check_equal((row["sent_bytes"], row["unattributed_sent_bytes"]), (0, sent), f"rest of {card}")
         check((host, "bonding_masters") not in rails, "what is no card is told as one")
         network = recording.info["network"]
@@ -97,7 +97,7 @@ def files_are_told(name):
 
 
 def unread_is_said():
-    """No counters, none at the end, nobody who reads: the job is as ever, and it is told."""
+    """No counters, none at the end, or no reader: the job runs as usual, and it is reported."""
     mpi = MPIS["ompi"]
     with scratch() as folder:
         for case, options, more, words in (
@@ -132,7 +132,8 @@ def cable_is_told():
             row, far = rails[host, CABLE], rails[other, CABLE]
             check_equal((row["counted"], row["kind"], row["opened"]), ("exact", "net", 1), f"cable of {host}")
             check_equal(row["sent_bytes"], far["received_bytes"], f"recorded from {host} to {other}")
-            # The port counts within the run what the test counts around it: no more, and nearly all.
+            # The port's count within the run is at most the test's count around it, and nearly all of
+            # it.
             check(0.99 * whole[host].sent_bytes < row["counted_sent_bytes"] <= whole[host].sent_bytes,
                   f"{host}: {row} against {whole[host]}")
             rest = row["unattributed_sent_bytes"] - PACKET_HEADER_BYTES * row["counted_sent_packets"]
@@ -145,8 +146,8 @@ LAG_S = 2  # what went later than this before the last reading may not be in it
 
 
 def count_less(which):
-    """The cable's counter of one host, as if it had risen by a half only. Had it hardly risen, the card
-    might have been used without the kernel."""
+    """The cable's counter of one host, changed to half its increase. With hardly any increase, a kernel
+    bypass would explain it."""
 
     def change(log):
         texts = [(at, at_end, text.split(" ")) for at, at_end, text in log.network_texts()]
@@ -164,8 +165,8 @@ def count_less(which):
 
 
 def identities_go_red():
-    """What passed a port by proof is in its counter, or the identity is violated; it cannot be told
-    where not all cards were read."""
+    """Bytes proven to have passed a port are in its counter, or the identity is violated; without
+    readings of all cards it is not known."""
     with scratch() as folder, two_hosts(folder / "rig", own_boot_ids=True) as rig:
         job = open_mpi(rig).job("large", folder / "truth", LAG_S + 1)
         run_well(rig.on_login(record_command(folder / "data", job)))

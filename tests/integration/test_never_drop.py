@@ -1,5 +1,5 @@
-"""Threads that record faster than their records can be packed: with --never-drop they wait for it,
-also where several threads may pack, and where a thread of its own packs and writes."""
+"""Threads that record faster than their records can be packed: with --never-drop they wait, even if
+several threads may pack, or if a separate thread packs and writes."""
 
 from checks import check_accounts, results_of
 from harness import BUILD_ROOT, TOOL, check, check_equal, run, run_test, run_well, scratch

@@ -1,5 +1,5 @@
-"""Where nobody mounted /proc, as in a chroot or a bare container: jobs are recorded, and what is
-missing is said in plain sentences."""
+"""Without /proc, as in a chroot or a bare container: jobs are recorded, and missing facts are
+explained in plain sentences."""
 
 import json
 import os

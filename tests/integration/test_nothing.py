@@ -1,4 +1,4 @@
-"""A program that touches neither UCX nor MPI leaves no log, and `record` says that it saw none."""
+"""A program that uses neither UCX nor MPI leaves no log, and `record` says so."""
 
 from harness import PROGRAMS, check, check_equal, run, run_test, scratch
 from recordings import record

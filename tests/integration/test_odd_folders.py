@@ -1,5 +1,5 @@
-"""What is odd about a folder of logs is named by info, and by the notes of merge: several jobs, copies,
-files that are no logs of this version, missing ranks, contradictions, and clocks that cannot be right."""
+"""Anomalies in a folder of logs are named by info and by the notes of merge: several jobs, copies,
+foreign files, missing ranks, contradictions, and clocks that cannot be right."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
-"""An OpenSHMEM job: its one-sided operations are the ones that its PEs say they called, between the
-ranks that the launcher gave them."""
+"""An OpenSHMEM job: its one-sided operations are those claimed by its PEs, between the launcher's
+ranks."""
 
 from collections import Counter
 

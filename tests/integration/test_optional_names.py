@@ -1,5 +1,5 @@
-"""Functions that not every MPI has: a program that looks for them finds what it would find alone, and
-those that its MPI has are recorded where it calls them."""
+"""Functions that some MPIs lack: a program that looks for them finds the same as without uctrace, and
+calls of existing ones are recorded."""
 
 from checks import check_complete
 from harness import check, check_equal, run_test, run_well, scratch

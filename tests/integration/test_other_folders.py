@@ -1,5 +1,5 @@
-"""Folders that are not the reader's, and names in them that are not files: nothing of a user's is
-overwritten, no link is written through, nothing is waited for, and the answer is right."""
+"""Folders of other users, and names in them that are not files: no user's file is overwritten, no
+link is written through, nothing blocks, and the answer is right."""
 
 import fcntl
 import os
@@ -57,7 +57,7 @@ def pipes_and_devices(good, folder):
 
 
 def files_of_the_user(good, folder):
-    """Where `record` did not make the folder its own, only what uctrace wrote is replaced."""
+    """In a folder without `record`'s marker, only files that uctrace wrote are replaced."""
     for name, verb in (("run.h5", "merge"), ("profile.db", "merge"), ("report.html", "view")):
         for link in (False, True):
             data = folder.with_name(f"user-{name}-{link}")
@@ -202,7 +202,7 @@ def a_place_by_name(good, folder):
     check_equal(taken.read_text(), MINE, "a file that was named as a place")
     for log in folder.glob("*.ulog"):
         log.unlink()
-    # Nothing says that what lies there is of this folder; by its own name it is read.
+    # Nothing proves that the content belongs to this folder; it is read only by its own name.
     check_one_line(ask(folder, "info", "--store", place), "no run in", f"kept in '{place}'")
     answer = ask_well(place, "info").stdout
     check(answer.count(" finalized") == 4, f"not the run: {answer}")

@@ -1,6 +1,6 @@
-"""Another tool of MPI beside uctrace: it sees what it sees alone, and the program as well. Behind
-uctrace it changes nothing here either; in front, or linked into the program, it hides the functions
-that it wraps."""
+"""Another MPI tool beside uctrace: the tool and the program see the same as without uctrace. Loaded
+after uctrace, it does not change the recording; loaded before, or linked into the program, it hides
+the functions that it wraps."""
 
 from collections import Counter
 

@@ -13,7 +13,7 @@ from recordings import record_well
 
 DELAY_MS, REPETITIONS = 200, 2
 SIDE_OF_WAIT = {"partitioned_late_sender": "receive", "partitioned_late_receiver": "send"}
-# The job's clock is one of ticks: so much it may be off the system's, in all and of what it measures.
+# The job's clock counts ticks: its error against the system's clock, absolute and relative.
 CLOCK_NS, DRIFT = 20_000, 1e-4
 ONE_THREAD = ["nls,each,1,2,2", "fls,range,1,6,4", "fls,list,1,3,2", "fls,each,1,2,3", "vls,each,1,4,4",
               "late,each,1,2,2", "polls,each,1,2,2"]
@@ -41,7 +41,7 @@ def record_scenarios(folder, mpi, mode, scenarios, switches=()):
 
 
 def overlaps(sends, receives, total):
-    """Bytes that partitions have in common, counted one by one."""
+    """The overlap of partitions, counted byte by byte."""
     return Counter((byte // (total // sends), byte // (total // receives)) for byte in range(total))
 
 
@@ -95,8 +95,8 @@ def check_requests(found, scenarios):
 
 
 def check_times(found, truth):
-    """All calls were entered between what the program read before and after them: there is a distance of
-    the two clocks that fits all."""
+    """All calls were entered between the program's readings before and after them: one clock offset fits
+    all."""
     spans = []
     for row in truth:
         key = row["tag"], row["use"]
@@ -114,7 +114,7 @@ def wait_ns(times, other_ns):
 
 
 def check_waits(found, truth):
-    """The formulas, of the times that were found; and none longer than the program's clock allows."""
+    """The formulas on the found times; and none longer than the program's clock allows."""
     for row in truth:
         key = row["tag"], row["use"]
         send, receive = found.times[key, "send"], found.times[key, "receive"]
@@ -165,7 +165,7 @@ def check_events(events, scenarios, answers, polls):
 
 
 def check_ways(mpi, recording):
-    """MPICH sends all partitions of a message as the last one is made ready: what was late is that."""
+    """MPICH sends all partitions of a message when the last one is made ready: that one was late."""
     if mpi.name != "mpich":
         return
     messages = {message["id"]: message for message in recording.messages}

@@ -1,5 +1,5 @@
 """ucx_perftest as server and client, over UCP and over UCT directly: every operation is counted,
-messages are matched between the two, and what the program did of UCT itself is called so."""
+messages are matched between the two, and direct use of UCT is labelled as such."""
 
 import os
 import socket
@@ -27,13 +27,13 @@ UCT = [
     ("put_bw", "cma", "memory", "zcopy"),
 ]
 
-# How UCX makes progress beside the program: in a thread of its own, in a signal handler.
+# UCX's asynchronous progress: in its own thread, or in a signal handler.
 ASYNC_MODES = ("thread_mutex", "signal")
 
 
 def free_port():
-    """A port below those that the kernel gives to connections: what tests beside this one connect
-    cannot take it before the server does."""
+    """A port below the kernel's ephemeral range: connections of other tests cannot take it before
+    the server does."""
     lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     start = 10000 + os.getpid() % 10000
     for port in [*range(start, lowest), *range(10000, start)]:

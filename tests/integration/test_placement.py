@@ -1,5 +1,5 @@
-"""Where ranks belong: the model against the messages of recorded jobs, what launchers are given, and a
-job on two hosts of which the cable then carries less, by what the model said."""
+"""Placement of ranks: the model compared with the messages of recorded jobs, the launchers' files, and a
+job on two hosts whose cable then carries less, as predicted."""
 
 import json
 import os
@@ -14,8 +14,8 @@ from two_hosts import HOSTS, two_hosts
 
 MIB = 1 << 20
 MUCH, LESS = 32, 8
-# What the cable carries besides payloads: headers and acknowledgements (5 to 6 %), and what starts the job
-# (0.5 MB, so there must be much more than that).
+# Other traffic on the cable: headers and acknowledgements (5 to 6 %), and the start of the job (0.5 MB, so
+# the payload must be much larger).
 NEAR = 0.1
 
 
@@ -50,7 +50,7 @@ def model_is_of_the_messages(name):
         least = 2 * MIB * mpi.ranks  # of the exchanges alone
         plan = placement_of(recording)
         check(plan["total"] >= least, "less than the program sent")
-        # On one host: 10 for what goes between packages, 1 or, on one core, 0 for the rest.
+        # On one host: 10 between packages, otherwise 1 or, on one core, 0.
         for candidate in plan["placements"]:
             _, packages, inside = parts(candidate, "_bytes")
             check(10 * packages <= candidate["cost"] <= 10 * packages + inside, f"cost of {candidate}")
@@ -70,7 +70,7 @@ def model_is_of_the_messages(name):
 
 
 def counters_are_enough(name):
-    """A run of counters alone: what was sent, by the program and by MPI for itself."""
+    """A run of counters only: messages of the program and MPI's internal ones."""
     mpi = MPIS[name]
     with scratch() as folder:
         _, recording = record_well(folder / "data", mpi.job("partners", 3, 1), switches=["--counters"])
@@ -87,7 +87,7 @@ def counters_are_enough(name):
         plan = placement_of(recording, "--by", "messages")
         sent = sum(row["messages"] for row in fewer["pairs"]
                    if row["class"] in ("external", "internal") and row["rank"] != row["peer"])
-        # What MPI sent to it for itself went to a worker of nobody.
+        # MPI's internal messages to it went to a worker without a process.
         strangers = sum(row["messages"] for row in fewer["pairs"] if str(row["peer"]).startswith("worker"))
         check_equal((plan["ranks_without_counters"], plan["total"], plan["left_out"]), (1, sent - strangers, strangers),
                     "without the counters of a rank")
@@ -102,7 +102,7 @@ def counters_are_enough(name):
         check(refused.status == 125 and "has no counters" in refused.stderr, f"nothing is known: {refused}")
 
 
-# Prints where a rank may run. Launchers start what is no program of MPI as well.
+# Prints where a rank may run. Launchers also start programs without MPI.
 WHERE = "echo ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} $(sed -n 's/Cpus_allowed_list:[^0-9]*//p' /proc/self/status)"
 
 

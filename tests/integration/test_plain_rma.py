@@ -1,5 +1,5 @@
-"""Every form of UCP's put, get, atomic operations, flushes and active messages, without any MPI:
-each call is recorded once under its own name, and each movement of data is one message."""
+"""Every form of UCP's put, get, atomic operations, flushes and active messages, without MPI: each
+call is recorded once under its own name, and each transfer of data is one message."""
 
 from collections import Counter
 
@@ -23,7 +23,7 @@ def check_functions(recording, truth):
 
 
 def check_digests(recording):
-    """What was kept of an active message when it was sent is what was kept when it arrived."""
+    """The kept words of an active message are the same at sender and receiver."""
     sent, arrived, without, ways = Counter(), Counter(), Counter(), set()
     for log in map(Log, recording.logs):
         arrived.update(log.active_arrived())

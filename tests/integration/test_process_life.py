@@ -1,5 +1,5 @@
-"""What becomes of a process that uses UCX: it replaces itself, has children, ends in odd ways, is
-interrupted. Its output and exit status are the same with the tool, and all it did is in the log."""
+"""The life of a process that uses UCX: exec, children, odd ends, interruptions. Its output and exit
+status are the same with the tool, and everything it did is in the log."""
 
 import shutil
 import signal
@@ -36,7 +36,7 @@ def check_whole(recording, processes, messages):
 
 
 def check_two_images(recording):
-    """Both images of one process have a log of their own; the first could not end its own."""
+    """Both images of a process have their own log; the first image could not close its log."""
     check_equal(len(recording.logs), 2, "logs")
     check_equal(recording.info["messages"]["matched"], 8, "messages of both images")
     check_delivered(recording.messages)
@@ -66,7 +66,7 @@ def check_protocols_of_child(folder, program):
 
 
 def check_facts_of_child(folder, program):
-    """So does what a log says once: its UCX, and which hooks were left out."""
+    """So do facts recorded once per log: its UCX, and the excluded hooks."""
     _, recording = record(folder / "left", program, env={"UCTRACE_LEAVE_OUT": "ep_fence"})
     check_equal(len(recording.logs), 2, "logs")
     for log in recording.logs:
@@ -87,7 +87,7 @@ def check_until_exit(recording):
 
 
 def check_closed(recording, result):
-    """What came after the end of the log is in no log: neither in this one nor in one of its own."""
+    """Events after the end of the log are in no log, not even a new one."""
     check_equal(len(recording.logs), 1, "logs")
     check_equal([p["exit"] for p in recording.info["processes"]], ["exited"], "ends of processes")
     check_equal(results_of(recording.info).get("violated", []), [], "violated identities")
@@ -95,8 +95,8 @@ def check_closed(recording, result):
 
 
 def check_ends_among_threads(program, folder):
-    """UCX takes its own state away from under the threads: without the tool as well, one end in a
-    hundred is a crash in UCX. Such a one says nothing."""
+    """UCX destroys its state while threads still use it: even without the tool, one in a hundred runs
+    crashes in UCX. Such a run does not count."""
     attempts, crashed = 10, 0
     for i in range(attempts):
         result, recording = record(folder / str(i), program)
@@ -130,8 +130,8 @@ def check_late(recording, result):
 
 
 def check_late_log(folder, program, alone):
-    """The file system answers only when the program has given its log up: that is gone again, and
-    what was recorded meanwhile and from then on is counted elsewhere."""
+    """The file system responds only after the program has given up its log: the log is removed again,
+    and records from then on are counted elsewhere."""
     environment = {"LD_PRELOAD": str(DISTURBED), "HOLD_OPEN": "/data/", "HOLD_UNTIL": str(folder / "go")}
     result, recording = record(folder / "data", program, env=environment)
     check_equal((result.status, result.stdout), (alone.status, alone.stdout), "of the program")

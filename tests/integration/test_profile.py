@@ -100,8 +100,8 @@ def check_comms(recording, ranks):
 
 
 def check_views(recording, ranks):
-    """Whatever a table is by, it has all calls, once, but for start and end of MPI, which only rows by operation
-    can show apart; and the same rows in every format."""
+    """Each table has all calls exactly once, except start and end of MPI, which only rows by operation can show;
+    and the same rows in every format."""
     calls = recording.info["events"]["mpi"]
     apart = [row for row in comms(recording, "--by", "op") if row["op"] in START_AND_END]
     check_equal(sum(row["calls"] for row in apart), 2 * ranks, f"calls of start and end: {apart}")

@@ -1,6 +1,5 @@
-"""The nine questions of docs/questions.md, asked of runs whose answers are known: by at most two commands, and by at
-most three clicks on the page. Each question is asked of runs with different answers, so that words which always stand
-there answer nothing.
+"""The nine questions of docs/questions.md for runs with known answers: answered with at most two commands, or at most
+three clicks on the page. Each question is asked for runs with different answers, so constant text cannot pass.
 
     test_questions.py document|commands|chromium|firefox [MPI [QUESTION...]]"""
 
@@ -13,7 +12,7 @@ from page import PAGE_TESTS, in_browser
 from question_runs import RUNS
 from questions import READERS, ask, byte_count, filled, nanoseconds, read_questions, table
 
-# Of numbers with one digit after the point; medians are told within 1/64.
+# For numbers with one decimal; medians are within 1/64.
 ROUNDING = 0.01
 MEDIAN_ERROR = 1 / 64 + ROUNDING
 SHARE_ERROR = 0.6  # percent: what set the connections up is among the bytes of a card
@@ -123,7 +122,7 @@ def same_shares(found, truth):
 
 
 def same_protocols(found, truth):
-    """The page has no sums over what is within a process, a host, or the network."""
+    """The page has no sums by process, host and network."""
     kinds = {" within " in name for name in found}
     if all(name.endswith("/") for name in truth):
         (begin, (count, _, _)), = truth.items()
@@ -167,7 +166,7 @@ def same_pairs(found, truth):
 
 
 def same_changes(found, truth):
-    """Other numbers follow from these, as those of devices and operations, and times may change with the machine."""
+    """Other numbers, of devices and operations, follow from these, and times depend on the machine."""
     return (found["settings"] == truth["settings"] and bool(found["changes"]) == bool(truth["changes"])
             and all(tuple(map(byte_count, found["changes"].get(what, ()))) == values for what, values in truth["changes"].items()))
 
@@ -176,7 +175,7 @@ SAME = {1: same_parts, 2: same_shares, 4: same_protocols, 5: same_switch, 6: sam
 
 
 def judge(number, answers, runs):
-    """Each answer is that of its run, and of no other one."""
+    """Each answer fits its own run, and no other."""
     same = SAME.get(number, lambda found, truth: found == truth)
     for at, answer in enumerate(answers):
         check(same(answer, runs[at].truth), f"question {number}, run {runs[at].recording.folder.name}: {answer}, in truth {shown(runs[at].truth)}")

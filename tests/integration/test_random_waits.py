@@ -1,5 +1,5 @@
-"""Random programs: what uctrace says of their waits is what a naive evaluator makes of the recorded
-times of their calls, and of what the program knows of which call waited for which."""
+"""Random programs: uctrace's waits equal those of a naive oracle, computed from the recorded times of calls and the
+program's own knowledge of which call waited for which."""
 
 import json
 from collections import Counter
@@ -23,7 +23,7 @@ def calls_of(recording):
 
 
 def divided(call, messages):
-    """{source: ns} of the nanoseconds of a call: each is the next one's of what was not sent yet."""
+    """{source: ns}: each nanosecond of a call belongs to the next unsent message."""
     entered, left = call
     waits = Counter()
     at = entered
@@ -47,8 +47,8 @@ def waits_of_epoch(row, times):
 
 
 def naive_waits(truth, calls):
-    """{(kind, waiting, causing): ns}, over every pair of calls; and the time of neighbourhood collectives of which it
-    is not known: until the last of all came that came during the call, behind the wait for neighbours."""
+    """{(kind, waiting, causing): ns}, over every pair of calls; and the unknown time of neighbourhood collectives:
+    after the wait for neighbours, until the last other process that came during the call."""
     waits, possible = Counter(), 0
     for rank, rows in truth.items():
         for row in rows:
@@ -117,7 +117,7 @@ def found_waits(recording):
 
 
 NEEDED = {"late_sender", "wait_barrier", "rma_wait_at_fence", "rma_early_wait", "rma_late_post"}
-RUNS = 4  # who waits for whom is different in each; hardly one lacks a kind
+RUNS = 4  # the waits differ in each; hardly any run lacks a kind
 
 
 def waits_are_the_naive_ones(name, seed):
@@ -144,7 +144,7 @@ def check_run(mpi, seed, folder):
     found, unknown = found_waits(recording)
     bound = recording.info["clock"]["max_error_ns"] or 0
     calls = sum(len(rows) for rows in truth.values())
-    # What is no longer than the clocks may be off is not claimed.
+    # Waits within the clock error are not claimed.
     off = 2 * calls * (bound + 1)
     check(possible - off <= unknown <= possible + off, f"unknown {unknown} ns, naively {possible} ns, bound {bound} ns")
     for key in set(expected) | set(found):

@@ -1,5 +1,5 @@
-"""`mpirun -n N uctrace merge DIR`: the same run as by one process, told once; failures in one line; a command that
-only one rank of a script runs is alone; without the library for the MPI the first process merges."""
+"""`mpirun -n N uctrace merge DIR`: the same run as with one process, reported once; failures in one line; a
+command run by only one rank of a script is alone; without the library for the MPI the first process merges."""
 
 import shutil
 
@@ -46,7 +46,7 @@ def failures(mpi):
 
 
 def no_room(mpi):
-    """What fails amid the merge of one rank, and is no refusal: the others must not wait for it."""
+    """A failure in the middle of one rank's merge: the others must not wait for it."""
     need_private_mounts()
     with scratch() as folder:
         data, disk = folder / "data", folder / "disk"

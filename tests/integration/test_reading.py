@@ -1,5 +1,5 @@
-"""What the reading verbs take for granted: the job's whole command, numbers that make sense, and a
-merged run that is as new as the logs."""
+"""Basics of the reading verbs: the job's complete command, plausible numbers, and a merged run as
+new as the logs."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""What a log claims costs no memory, only what is there does: blocks that unpack to a thousandfold, and
-files that are holes."""
+"""Claims of a log cost no memory, only real content does: blocks that expand a thousandfold, and files
+that are holes."""
 
 import shutil
 import struct
@@ -50,7 +50,7 @@ def check_peak(folder, what):
 
 
 def hostile_blocks(good, folder):
-    """4 MB that unpack to 672: of a record type that there is not, and of completions."""
+    """4 MB that unpack to 672 MB: of an unknown record type, and of completions."""
     for kind, told in ((31, "records are not valid and left out"), (2, "were found but not counted")):
         data = folder.with_name(f"blocks-{kind}")
         log = copy_of(good, data).logs[0]
@@ -67,7 +67,7 @@ def hostile_blocks(good, folder):
 
 
 def sparse_log(good, folder):
-    """With something behind the hole, so that it is looked at."""
+    """With data after the hole, so it is examined."""
     log = copy_of(good, folder).logs[0]
     log.chmod(0o644)
     with open(log, "r+b") as file:
@@ -93,7 +93,7 @@ def sparse_chunks(good, folder):
 
 
 def cut_to_size(good, folder):
-    """Holes are what they were before a copy wrote them out: a run does not depend on them."""
+    """A copy may write holes out: the run is the same."""
     copy_of(good, folder)
     expected = ask_well(folder, "report").stdout
     for log in folder.glob("*.ulog"):

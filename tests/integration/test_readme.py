@@ -1,10 +1,9 @@
-"""What the README and the tutorials tell a first-time user, tried literally: every command line of their code
-blocks runs in a folder like a built clone, shows what the document shows, and every verb, option and file that
-the README names exists.
+"""Runs the README and the tutorials literally: every command line of their code blocks runs in a folder like a
+built clone and shows what the document shows, and every verb, option and file that the README names exists.
 
-Shown lines are looked for in the real output, in their order; others may lie between them, for the
-documents leave out what does not matter there. Numbers, the units of times, the host and the widths of
-columns may differ; everything else is the same: operations, transports, functions, words."""
+Shown lines must occur in the real output, in order; other lines may be between them, because the documents
+omit irrelevant ones. Numbers, the units of times, the host and the widths of columns may differ; everything
+else is the same: operations, transports, functions, words."""
 
 import os
 import re
@@ -81,7 +80,7 @@ def run_together(steps, folder, env):
 
 
 def like_a_clone(folder):
-    """A built clone as its user sees it, who has recorded nothing yet."""
+    """A built clone as a new user sees it."""
     for entry in SOURCE_ROOT.iterdir():
         if entry.name not in ("build", ".git") and not entry.name.startswith("uctrace.data"):
             (folder / entry.name).symlink_to(entry)
@@ -89,8 +88,8 @@ def like_a_clone(folder):
 
 
 def with_mpi(mpi, folder):
-    """`mpirun` means this MPI, and ./app is a program of it. Open MPI's settings are those that a
-    site would make on a machine like this: UCX without a fast network, fewer cores than ranks."""
+    """`mpirun` means this MPI, and ./app is a program of it. Open MPI's settings are those of a site with such
+    machines: UCX without a fast network, fewer cores than ranks."""
     (folder / "bin").mkdir()
     mpirun = folder / "bin" / "mpirun"  # no link: Hydra looks for its helpers beside its own name
     mpirun.write_text(f'#!/bin/sh\nexec {need(MPIS[mpi].launcher[0])} "$@"\n')

@@ -1,4 +1,4 @@
-"""A UCX that `uctrace build-ucx` made: its jobs are recorded as those of a stock one, and more exactly.
+"""A UCX made by `uctrace build-ucx`: its jobs are recorded like those of a stock one, and more exactly.
 
     test_rebuilt.py same self|plain_ucp|ompi   operation by operation, against the stock UCX
     test_rebuilt.py job ompi|mpich        a job over it, in front of the launcher and behind
@@ -47,9 +47,9 @@ UCP_COLUMNS = ("function", "bytes", "tag", "status", "received_bytes", "sender_t
 
 
 def operations_of(recording, table, columns):
-    """{process: operations in the order in which it posted them}. Two kinds depend on the time and are
-    left out: flushes, which are asked for again until all is done, and messages that connect, of which
-    there are more where both sides begin."""
+    """{process: operations in the order in which it posted them}. Two kinds depend on timing and are
+    left out: flushes, which are repeated until everything is done, and wire-up messages, which are more
+    if both sides begin."""
     served = {}
     if table == "transfers":
         served = dict(enumerate(row["tag"] for row in recording.table("messages")))
@@ -171,8 +171,8 @@ def prefixes():
 
 
 def rename(source, target, word):
-    """Copies of the four libraries under sonames of their own, as language bindings bring them along.
-    The path of libucp."""
+    """Copies of the four libraries under other sonames, as language bindings bundle them. Returns the
+    path of libucp."""
     target.mkdir(parents=True)
     patchelf = need("patchelf")
     for name in LIBRARIES:
@@ -189,7 +189,7 @@ def rename(source, target, word):
 
 def opened(folder, *libraries):
     """A program that finds these by path, recorded. Modules are shared by all copies of UCX in a
-    process, which then fail by themselves: none here."""
+    process, which then fail even alone: so none here."""
     command = [PROGRAMS / "opened_ucp", *libraries]
     environment = {"UCX_MODULES": " "}
     alone = run_well(command, env=environment)
@@ -223,8 +223,8 @@ def scopes():
                 ("deepbind", renamed, "local", stock),
             )
         ):
-            # The stock one is called through a handle, where it alone is found: only what it does
-            # below UCP is seen. Each goes to its own originals, or the program would fail.
+            # The stock one is called through a handle, where only it is found: only its UCT operations
+            # are seen. Each calls its own originals, or the program would fail.
             recording = opened(folder / f"both{number}", *libraries)
             check_mode(recording, "mixed")
             check_equal(len(recording.messages), 15, "messages of the rebuilt one")

@@ -1,5 +1,5 @@
-"""Recording parts of a run: `record --start-on`, `--stop-on` and `--max-log`. What is recorded is
-whole, what is not is counted, and no account is violated for it."""
+"""Recording parts of a run: `record --start-on`, `--stop-on` and `--max-log`. Recorded parts are
+complete, the rest is counted, and no identity is violated by that."""
 
 import signal
 from collections import Counter
@@ -52,7 +52,7 @@ def check_two_windows(mpi, info, by):
 
 
 def check_parts(mpi, recording, whole, by):
-    """The ring's messages of two parts of five, each certain and with its whole path."""
+    """The ring's messages in two parts of five, each certain and with its complete path."""
     info = recording.info
     check_two_windows(mpi, info, by)
     check_accounts(info)
@@ -69,7 +69,7 @@ def check_parts(mpi, recording, whole, by):
                 for round in range(part * ROUNDS, (part + 1) * ROUNDS)] * mpi.ranks
     check_equal(Counter(m["bytes"] for m in messages), Counter(expected), "lengths of the ring")
     check_equal(info["messages"]["unmatched"], 0, "messages that lack the other end")
-    # What was counted is the whole run's; barriers and tokens of the same kind are in both.
+    # Counts cover the whole run; barriers and tokens of the same kind are in both.
     check_equal(info["messages"]["sent"], whole.info["messages"]["sent"], "messages sent")
     for verb in ("report", "messages", "comms"):
         said = recording.ask(verb).stdout
@@ -103,7 +103,7 @@ def switched_by_calls(mpi):
 
 
 def others_see_the_call(mpi, folder, job):
-    """A tool behind uctrace gets the call with all its arguments."""
+    """A tool loaded after uctrace gets the call with all its arguments."""
     tool = PROGRAMS / "pcontrol_tool.so"
     job = [job[0], *(["-x", f"LD_PRELOAD={tool}"] if mpi.name == "ompi" else
                      ["-genv", "LD_PRELOAD", tool]), *job[1:]]

@@ -1,5 +1,5 @@
-"""Calls that make memory known to others are recorded, one by one, with what they were made for. What
-the scripted transport's memory domains saw is compared in the tests of that transport."""
+"""Registration calls are recorded one by one, with the operations they were made for. The tests of
+the scripted transport compare them with what its memory domains saw."""
 
 import json
 from collections import Counter
@@ -11,7 +11,7 @@ from recordings import record_well
 
 PER_PROCESS = ("ucp_mem_map", "ucp_mem_unmap", "ucp_rkey_pack", "ucp_ep_rkey_unpack", "ucp_rkey_destroy")
 REGISTER = "uct_md_mem_reg,uct_md_mem_reg_v2"
-QUIET = {"UCX_LOG_LEVEL": "fatal"}  # what UCX logs of the mapping that fails has the time in it
+QUIET = {"UCX_LOG_LEVEL": "fatal"}  # UCX's message about the failing mapping contains the time
 
 
 def report(folder, *options):
@@ -104,7 +104,7 @@ def messages_say_what_was_registered(mpi_name):
 
 
 def a_missed_registration_goes_red():
-    """A deregistration of what nobody was seen to register."""
+    """A deregistration without a recorded registration."""
     with scratch() as folder:
         _, recording = record_well(folder / "data", [PROGRAMS / "memory_life", folder / "truth"],
                                    env={**QUIET, "UCTRACE_LEAVE_OUT": REGISTER})

@@ -1,5 +1,5 @@
-"""Ranks that update each other's memory all at once: messages that look alike are on their way from
-several of them to one, and of each is known which it was."""
+"""Ranks that update each other's memory concurrently: similar messages from several ranks to one are
+in flight together, and each is identified."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ WAITED_FOR = ("MPI_Fetch_and_op", "MPI_Compare_and_swap")  # before the next one
 
 
 def check_one_at_a_time(messages, error_ns):
-    """What a rank waited for had been received when it went on: another rank's need not have been."""
+    """A rank's own message had been received when it continued; another rank's need not have been."""
     latest = {}
     for message in sorted(messages, key=lambda m: m["t_start_ns"]):
         before = latest.get(message["src"], 0)

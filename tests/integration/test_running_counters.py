@@ -1,4 +1,4 @@
-"""Counters of a job that runs, what is written of them meanwhile, and of a job that was killed."""
+"""Counters of a running job, files written meanwhile, and counters of a killed job."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""A job that still runs can be merged and is marked incomplete; its folder is not taken away. One
-that hangs tells where its ranks sit."""
+"""A running job can be merged and is marked incomplete; its folder is not moved. For a hanging job the
+places of its ranks are shown."""
 
 import re
 import time

@@ -1,5 +1,5 @@
-"""Programs that put themselves into a sandbox (seccomp). Where it refuses system calls the job runs on
-and the recording ends with its reason; where it ends who calls, `--no-helper` records all."""
+"""Programs that put themselves into a sandbox (seccomp). If it refuses system calls, the job runs on
+and the recording ends with a reason; if it kills the caller, `--no-helper` records everything."""
 
 import os
 
@@ -45,7 +45,7 @@ def refused(error, storage):
     with scratch() as folder:
         result = recorded(folder / "data", program, environment)
         check_same(result, by_itself)
-        if storage == "drained":  # its file is what it was when the calls were first refused
+        if storage == "drained":  # its file is in the state of the first refusal
             check("did not close" in result.stderr and "by a sandbox" in result.stderr,
                   f"the reason is not told: {result}")
             return
@@ -90,7 +90,7 @@ def killed(kind):
 
 
 def helper_is_killed():
-    """Its thread alone, at a call of its own: nobody makes memory ready any more."""
+    """Kills only the helper at one of its calls: nothing prepares memory any more."""
     program = [PROGRAM, "thread", MANY]
     by_itself = alone(program, TRANSPORTS)
     with scratch() as folder:
@@ -103,7 +103,7 @@ def helper_is_killed():
 
 
 def threads_have_no_helper():
-    """None of many threads that begin to record waits for a helper that is no more."""
+    """None of many threads that begin to record waits for a dead helper."""
     program = [PROGRAMS / "ucp_threads", "orphaned", 100, 4]
     by_itself = alone(program, TRANSPORTS)
     with scratch() as folder:
@@ -113,7 +113,7 @@ def threads_have_no_helper():
 
 
 def goes_there_at_once():
-    """Who prepared the log has made its last system call when the program goes on."""
+    """The thread that prepared the log has made its last system call when the program goes on."""
     program = [need("taskset"), "-c", min(os.sched_getaffinity(0)), PROGRAM, "ends", FEW, "at-once"]
     alone(program, TRANSPORTS)
     with scratch() as folder:
@@ -135,7 +135,7 @@ def cannot_read_there(storage):
 
 
 def cannot_wait(storage):
-    """Neither by a futex nor by sleeping: who makes the log does not use up a core for that."""
+    """Neither futex nor sleep is allowed: the thread that makes the log must not spin on a core."""
     program = [PROGRAM, "waits", FEW]
     environment = TRANSPORTS | ({"UCTRACE_DRAIN": "1"} if storage == "drained" else {})
     by_itself = alone(program, environment)

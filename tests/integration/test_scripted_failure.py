@@ -1,5 +1,5 @@
-"""Connections and operations that fail: what arrived is a message like any other, what did not is told
-as failed, with its status, and its bytes are nobody's payload."""
+"""Connections and operations that fail: data that arrived is a normal message; the rest is reported as
+failed, with its status, and counts as no payload."""
 
 import json
 
@@ -8,7 +8,7 @@ from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
 from recordings import record_well
 from scripted import check_recording_is, read_oracle
 
-# What the transport does in the second half, and how many of its ten sends fail for that.
+# The transport's script for the second half, and how many of its ten sends fail.
 SCRIPTS = {
     "endpoint": ("am_zcopy:fail=2/3", 1),
     "first-fragments": ("am_bcopy:late am_zcopy:fail", 8),  # four of them have arrived all the same

@@ -1,5 +1,6 @@
-"""Messages from and to the memory of a GPU that does not exist: UCX stages them through host memory by
-operations inside and between those of the network, which keep to their message and are no payload."""
+"""Messages from and to the memory of a fictitious GPU: UCX stages them through host memory with
+operations inside and between those of the network; these belong to their message and are not
+payload."""
 
 from collections import Counter
 
@@ -35,7 +36,7 @@ def check_staging(message):
 
 
 def check_untied(recording):
-    """All that is not tied to a message is what a handler of fragments copies to the device
+    """The only untied operations are copies to the device by a handler of fragments
     (docs/internals.md, known gaps)."""
     for row in recording.table("transfers"):
         copy = row["transport"] == "script_cp" and row["op"].startswith("put")

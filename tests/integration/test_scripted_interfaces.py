@@ -1,5 +1,5 @@
-"""More interfaces than there are ids and entries for them: nothing is lost, and each operation is of the
-interface that it went over, not of an older one with the same id."""
+"""More interfaces than there are ids and entries for them: nothing is lost, and each operation has its
+own interface, not an older one with the same id."""
 
 from checks import check_accounts, results_of
 from harness import PROGRAMS, check_equal, run_test, run_well, scratch

@@ -1,5 +1,5 @@
-"""MPI jobs over a transport that refuses, delays and completes as a script says: what the ranks say
-they sent went over the devices of a NIC, and the recording is what the transport saw."""
+"""MPI jobs over a transport that refuses, delays and completes by script: the ranks' messages used
+the devices of a NIC, and the recording equals what the transport saw."""
 
 from checks import check_complete, check_messages_are, read_truth
 from harness import run_test, scratch

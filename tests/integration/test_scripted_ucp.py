@@ -1,5 +1,5 @@
-"""UCP over a transport that refuses, delays and completes as a script says: programs without MPI are
-recorded as the transport itself saw them, and their messages went over the devices of a NIC."""
+"""UCP over a transport that refuses, delays and completes by script: programs without MPI are
+recorded as the transport saw them, and their messages used the devices of a NIC."""
 
 from collections import Counter
 
@@ -24,7 +24,7 @@ def check_halves(messages):
 
 
 def scripted_ucp_is_recorded(setting, program):
-    # Active messages do not tell who sent them: what a process sends to itself goes another way.
+    # Active messages do not identify their sender: messages to self use another transport.
     beside = ",self" if program == "plain_rma" else ""
     with scratch() as folder:
         variables = environment(folder, setting, beside=beside)

@@ -9,7 +9,7 @@ from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
 from recordings import record_well
 from scripted import calls_of, check_recording_is, read_oracle
 
-# How a program made its operations end, as it marks them, and how many operations it has.
+# The outcomes that a program requests, by its marks, and its number of operations.
 PROGRAM = {
     "scripted_uct": (
         {"at once", "refused", "late", "on a thread", "in error", "late in error"},
@@ -51,7 +51,7 @@ def scripted_uct_is_recorded(name):
         check_accounts(info)
         check_equal(info["faults"], [], "faults")
         check_equal(info["uct"]["reasons"]["direct_uct"], info["uct"]["posted_ok"], "direct UCT")
-        # Where nothing is recorded, some operations take a shorter way, also after one that was left by a long jump.
+        # Without records some operations take a shorter path, also after one that was left by a longjmp.
         counted = []
         for name, switches in (("counters", ["--counters"]), ("both", ["--counters", "--trace"])):
             _, recording = record_well(folder / name, program, env=quiet, switches=switches)

@@ -1,5 +1,5 @@
-"""A UCX whose operation tables do not look as expected: the UCT layer turns itself off with one
-warning, the others record on, and the job runs."""
+"""A UCX with unexpected operation tables: the UCT layer turns itself off with one warning, the
+others go on, and the job runs."""
 
 import platform
 

@@ -1,5 +1,5 @@
-"""`uctrace serve --metrics` beside `uctrace counters`: while a job runs, when it has ended or was killed, when another
-one begins, for clients of all kinds, and read by a real Prometheus."""
+"""`uctrace serve --metrics` compared with `uctrace counters`: while a job runs, after it ended or was killed, when
+another one begins, for all kinds of clients, and with a real Prometheus."""
 
 import json
 import os

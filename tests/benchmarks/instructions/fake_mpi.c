@@ -72,7 +72,7 @@ BOTH(int, MPI_Wait, (int* request, void* status)) {
   return *request;
 }
 
-// What the shims ask.
+// The shims' queries.
 
 int PMPI_Get_library_version(char* text, int* length) {
   strcpy(text, "MPICH Version: none, this is a fake");
@@ -158,7 +158,7 @@ int PMPI_Type_size_x(int datatype, long long* size) {
   return 0;
 }
 
-// A datatype of MPI itself, which a program can use without making it.
+// A predefined datatype.
 
 int PMPI_Type_get_extent_x(int datatype, long long* lower, long long* extent) {
   *lower = 0;

@@ -1,6 +1,5 @@
-// An MPI over a UCP over a UCT that move nothing: what is executed in a job over them, and not
-// without the recorder, is the recorder's. Their calls go through the PLT as those of the real
-// libraries do.
+// An MPI over a UCP over a UCT that move nothing: any extra instructions in a recorded job belong
+// to the recorder. Calls go through the PLT as in the real libraries.
 #pragma once
 
 #include <stdbool.h>
@@ -10,7 +9,7 @@
 // The endpoint of the only transport, to itself.
 extern uct_ep_t fake_uct_endpoint;
 
-// Hands a message up, as progress would.
+// Delivers a message, as progress would.
 void fake_uct_arrive(uint8_t am_id, void* data, size_t length);
 
 // Ends the zcopy that is in progress.

@@ -6,7 +6,7 @@ enum { kEagerOnly = 2 };  // UCP_AM_ID_EAGER_ONLY
 
 struct FakeStack fake_stack;
 
-// The one request there is.
+// The only request.
 static struct {
   ucp_request_param_t param;
   ucp_tag_t tag;
@@ -41,8 +41,8 @@ static ucs_status_t ignore_message(void* argument, void* data, size_t length, un
   return UCS_OK;
 }
 
-// Of a release whose protocols are not looked for inside the library: the shims know what to expect
-// of a request, and find no table that is not as expected.
+// A release whose protocols are not looked up inside the library: the shims know its request
+// layout, and find no unexpected table.
 void ucp_get_version(unsigned* major, unsigned* minor, unsigned* release) {
   *major = 1;
   *minor = 12;

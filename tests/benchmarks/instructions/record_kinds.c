@@ -1,10 +1,10 @@
-// Makes records of each kind, those of one in a function of its own, whose instructions callgrind
-// counts (count_instructions.py).
+// Makes records of each kind, each in its own function, whose instructions callgrind counts
+// (count_instructions.py).
 //
 // usage: record_kinds OPERATIONS MORE
 // Each batch makes OPERATIONS + MORE operations. MORE is 0, except to show that the count goes up.
-// With RECORD_KINDS_GPU in the environment the buffers are memory of a GPU, which nobody touches,
-// and uctrace is told of it by a history, so that it asks no driver.
+// With RECORD_KINDS_GPU in the environment the buffers are untouched GPU memory, which a history
+// reports to uctrace, so it asks no driver.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "device-attributor/history.h"
 #include "fake_stack.h"
 
-// Several, of which the least counts: a lane takes a fresh chunk of the log in some of them.
+// Several repetitions; the minimum counts: in some of them a lane takes a fresh chunk of the log.
 enum { kRepetitions = 8, kArrivesUnheeded = UCT_AM_ID_MAX - 1 };
 
 static long operations;
@@ -111,7 +111,7 @@ static const struct {
     {{false, false, false}, batch_mpi_message}, {{false, false, false}, batch_mpi_exchange},
     {{true, true, false}, batch_self_exchange}};
 
-// Nobody to tell where nothing is recorded.
+// Without recording there is no receiver.
 static void tell(struct uctrace_device_event event) {
   void (*listen)(const struct uctrace_device_event*) =
       (void (*)(const struct uctrace_device_event*))dlsym(RTLD_DEFAULT, "uctrace_device_event");
@@ -128,7 +128,7 @@ static void tell_history(void) {
                                      .vendor = UCTRACE_VENDOR_CUDA});
 }
 
-// The driver is no part of a job of the host alone, so it is not linked.
+// A job without GPUs does not need the driver, so it is not linked.
 static void use_gpu(void) {
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);
   unsigned long long address = 0;
