@@ -47,7 +47,8 @@ def installed():
     return [abi for abi in found if abi.include and abi.library]
 
 
-# As harnesses call a launcher with this library; of one that is given none is known.
+# The harnesses' names of a launcher with this library; for a library in UCTRACE_TEST_MPI_ABI none is
+# known.
 LAUNCHERS = {"Open MPI": "ompi_abi", "MPICH": "mpich_abi"}
 
 

@@ -1,4 +1,5 @@
-"""A service in Python that uses UCX by a plug-in and is killed: what it had done until then is recorded."""
+"""A service in Python that uses UCX through a plug-in and is killed: everything up to the kill is
+recorded."""
 
 import os
 import signal
@@ -36,7 +37,7 @@ def service_keeps_its_record(how):
         check_accounts(info)
         if how == "idle":
             check_equal(len(messages), told, "messages")
-        # The last one may be what it was killed at.
+        # The kill may have come during the last one.
         check(len(messages) >= told, f"it had sent {told}: {len(messages)} messages")
         check_delivered(messages[: max(told, len(messages) - 1)])
 

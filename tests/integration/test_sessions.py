@@ -35,7 +35,7 @@ def sessions_are_recorded(mpi_name):
 
 
 def check_sessions_stand_apart(recording):
-    """Their begin and end are in no total of time in MPI, whichever verb adds it up."""
+    """Their start and end count in no total of time in MPI, whichever verb computes it."""
     apart, in_mpi = Counter(), Counter()
     for call in recording.table("mpi_calls"):
         sums = apart if call["function"].startswith("MPI_Session_") else in_mpi

@@ -1,5 +1,5 @@
-"""Several jobs recorded into one folder: one renames an older run and says so, one that runs is left
-alone, and each summary counts its own job."""
+"""Several jobs recorded into one folder: a new job renames an older run and reports it, a running
+job is left alone, and each summary counts its own job."""
 
 import re
 

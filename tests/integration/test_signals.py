@@ -1,5 +1,5 @@
-"""A job under `record` gets the signals that it would get without, each as often, and ends, stops and
-goes on by them in the same way. Nothing is left behind, whatever ended it.
+"""A job under `record` receives the same signals, equally often, as it would without, and they end, stop
+and continue it in the same way. Nothing is left behind, whatever ended it.
 
     test_signals.py alone | group | stops | stopped-by-somebody | ignored | killed
                                                         a program without a launcher
@@ -136,7 +136,7 @@ def outcome(job):
 
 
 def compare_outcomes(start, signals, what, **how):
-    """Each signal to a job without `record`, and to `record` alone."""
+    """Sends each signal to a job without `record`, and to `record` alone."""
     plain = {s: start(f"plain-{what}-{s}", "default", recorded=False, **how) for s in signals}
     for number, job in plain.items():
         job.wait_ready()
@@ -160,7 +160,8 @@ def compare_outcomes(start, signals, what, **how):
 
 
 def settle(all_jobs):
-    """Until nothing has changed for a while: whether a launcher will still end is not to be seen."""
+    """Waits until nothing has changed for a while: whether a launcher is about to end cannot be
+    observed."""
     before, since = None, time.monotonic()
     while time.monotonic() - since < 1.5:
         now = [outcome(job) for job in all_jobs]
@@ -174,8 +175,9 @@ def by_default(folder, start):
 
 
 def each_once(folder, start):
-    """All signals that a program can take, sent to `record` alone: each comes once, and its value."""
-    # SIGCONT and the signals that stop drive each other out while they wait.
+    """All signals that a program can handle, sent to `record` alone: each arrives once, with its
+    value."""
+    # SIGCONT and the stop signals cancel each other while pending.
     numbers = [s for s in signal.valid_signals() if s not in NEVER | {LAST, signal.SIGCONT}]
     job = start("count", "count")
     job.wait_ready()
@@ -199,19 +201,19 @@ def alone():
 
 
 def group():
-    """What the whole group gets, as by `kill %1` or from a terminal, comes once and not twice; where
-    processes are signalled one at a time, too."""
+    """A signal to the whole group, as from `kill %1` or a terminal, arrives once and not twice; also
+    when the processes are signalled one at a time."""
     numbers = [s for s in ALL if s not in STOPS and s != signal.SIGCONT]
     with scratch() as folder, jobs(folder) as start:
         job = start("group", "count")
         job.wait_ready()
         for number in numbers:
             os.killpg(job.process.pid, number)
-            # Until the program has it, and `record` has made up its mind: only then a second one
-            # would be told from the first.
+            # Wait until the program has it, and `record` has decided: only then would a second one be
+            # distinguished from the first.
             for pid in [*job.pids, job.process.pid]:
                 wait_until(lambda: not pending(pid, number), "a signal is not taken")
-        # What ends the program is there as well when `record` hears of the end.
+        # The signal that ends the program is already pending when `record` learns of the end.
         os.kill(job.process.pid, signal.SIGSTOP)
         wait_until(lambda: state_of(job.process.pid) == "T", "record does not stop")
         os.killpg(job.process.pid, LAST)
@@ -230,7 +232,7 @@ def pending(pid, number):
 
 
 def stops():
-    """Ctrl-Z and what follows: both stop, by whichever way they are told, and both go on."""
+    """Ctrl-Z and what follows: both stop, whichever way they are signalled, and both continue."""
     with scratch() as folder, jobs(folder) as start:
         for number in sorted(STOPS):
             for to_group in (False, True):
@@ -253,7 +255,8 @@ REACTION_S = 3  # cli/launching/run_program.cpp
 
 
 def stopped_by_somebody():
-    """A program that took Ctrl-Z for itself, and is stopped by somebody else much later, stops alone."""
+    """A program that handled Ctrl-Z itself, and is stopped by another process much later, stops
+    alone."""
     with scratch() as folder, jobs(folder) as start:
         job = start("later", "count")
         job.wait_ready()
@@ -270,7 +273,7 @@ def stopped_by_somebody():
 
 
 def ignored():
-    """Under nohup, and from a parent that ignores its children's ends."""
+    """Under nohup, and from a parent that ignores SIGCHLD."""
     with scratch() as folder, jobs(folder) as start:
         for number in (signal.SIGHUP, signal.SIGCHLD):
             before = signal.signal(number, signal.SIG_IGN)
@@ -311,12 +314,12 @@ def launcher_of(mpi):
 
 def launcher(mpi):
     with scratch() as folder, jobs(folder) as start:
-        for part in (ALL[:14], ALL[14:]):  # so many at once are enough for a small machine
+        for part in (ALL[:14], ALL[14:]):  # a small machine cannot run more at once
             compare_outcomes(start, part, mpi, launcher=launcher_of(mpi), ranks=2)
 
 
 def behind(mpi):
-    """Each rank gets all that is sent to it, and no process of `record` is in between."""
+    """Each rank gets every signal sent to it, and no process of `record` is in between."""
     numbers = [s for s in signal.valid_signals() if s not in NEVER | {signal.SIGCONT}]
     found = {}
     with scratch() as folder, jobs(folder) as start:

@@ -1,4 +1,4 @@
-"""Predictions against the truth: each program runs as it is, and as the hypothesis would have it."""
+"""Predictions against the truth: each program runs unchanged, and as in the hypothesis."""
 
 import json
 from dataclasses import replace
@@ -12,10 +12,10 @@ RANKS = 2
 SHARED_MEMORY = {**environ, "UCX_TLS": "posix,self"}
 STEPS = 8
 SHORT_US, LONG_US = 20_000, 60_000
-# Of the true time, on a machine that others use, too; and of a run whose ranks wake up late.
+# Relative to the true time, on a shared machine; and absolute, for a run whose ranks wake up late.
 TOLERANCE, LEAST_NS = 0.1, 50_000_000
 ATTEMPTS = 4
-# A replay of the run as it was goes wrong by nothing: what is left over is what the replay computes.
+# A replay of the unchanged run has no error of its own: the rest is rounding in the replay.
 REPLAY_PERCENT = 0.001
 
 
@@ -36,14 +36,14 @@ def simulated(recording, *options):
 
 
 def is_right(predicted, true, measured):
-    """Near the truth, and nearer to it than the run that it was made from."""
+    """Close to the truth, and closer than the run that the prediction was made from."""
     error = abs(predicted - true)
     return error <= TOLERANCE * true + LEAST_NS and error < abs(measured - true)
 
 
 def both_ways(folder, mpi, shape, times, options, true_times, steps=STEPS, env=None):
-    """Other work on the machine only adds time: of each program the fastest run counts. They run again
-    until the two agree."""
+    """Other load on the machine only adds time: of each program the fastest run counts. They are repeated until
+    the two agree."""
     def fastest(runs):
         return min(runs, key=lambda recording: simulated(recording)["measured_ns"])
 
@@ -79,7 +79,7 @@ def phases(mpi):
     mean = (SHORT_US + LONG_US) // 2
     with scratch() as folder:
         before, found = both_ways(folder, mpi, "rotate", [SHORT_US, LONG_US], ["--balance", "phases"], [mean])
-        # Over the whole run all compute alike.
+        # Over the whole run all ranks compute equally long.
         run = simulated(before, "--balance", "run")["predicted_ns"]
         check(abs(run - found["measured_ns"]) <= TOLERANCE * run, f"over the run: {run} ns of {found}")
 
@@ -90,7 +90,7 @@ def faster(mpi):
                   ["--faster", f"compute@1={LONG_US / SHORT_US}"], [SHORT_US])
         both_ways(folder / "root", mpi, "root", [SHORT_US, LONG_US], ["--faster", "compute=2"],
                   [SHORT_US // 2, LONG_US // 2])
-        # Slower: who did not wait before does so now.
+        # Slower: ranks that did not wait before do so now.
         both_ways(folder / "slower", mpi, "root", [SHORT_US], ["--faster", f"compute@0={SHORT_US / LONG_US}"],
                   [LONG_US, SHORT_US])
 
@@ -105,12 +105,12 @@ def partitions(mpi):
         check_equal(by_partition, found["predicted_ns"], "by partitions")
 
 
-# Four threads that wait for messages share the cores: what that costs is little beside few long steps.
+# Four threads that wait for messages share the cores: with a few long steps that cost is small.
 THREAD_STEPS, THREAD_SHORT_US, THREAD_LONG_US = 3, 100_000, 300_000
 
 
 def threads(mpi):
-    """Threads of a rank that send and receive by themselves; with calls of one of them in between, and without."""
+    """Threads of a rank that send and receive independently; with calls of one of them in between, and without."""
     short, long = THREAD_SHORT_US, THREAD_LONG_US
     one_slow, halved = [short, short, short, long], [short, short, short // 2, long // 2]
     with scratch() as folder:
@@ -121,20 +121,20 @@ def threads(mpi):
         check("each thread that calls MPI goes on by itself" in text and "heuristic" in text, text)
         both_ways(folder / "even", mpi, "forks", [short, short, long, long], ["--balance", "run"],
                   4 * [(short + long) // 2], steps=THREAD_STEPS)
-        # Each thread waits for its partner alone.
+        # Each thread waits only for its partner.
         both_ways(folder / "lines", mpi, "lines", one_slow, ["--faster", "compute@1=2"], halved,
                   steps=THREAD_STEPS)
         both_ways(folder / "slower", mpi, "lines", one_slow, ["--faster", "compute@0=0.2"],
                   [5 * short, 5 * short, short, long], steps=THREAD_STEPS)
 
 
-# Their own way over shared memory does not count, even where the receiver has to get a core first.
+# Their real latency over shared memory is negligible, even where the receiver has to get a core first.
 BYTES, EXCHANGES = 1024, 8
 LATENCY_US, MOVING_US = 16_000, 24_000
 
 
 def network(mpi):
-    """Messages that are late because their senders wait before each stand for a slow network."""
+    """Messages that are late because their senders wait before each one simulate a slow network."""
     change = f"latency:{LATENCY_US}us,bandwidth:{BYTES * 1_000_000 // MOVING_US}"
     with scratch() as folder:
         before, found = both_ways(folder, mpi, "network", [BYTES, 0], ["--network", f"posix={change}"],
@@ -146,7 +146,7 @@ def network(mpi):
 
 
 def everything(mpi):
-    """Messages and collective operations of all kinds: as they were, to the nanosecond."""
+    """Messages and collective operations of all kinds: reproduced to the nanosecond."""
     mpi = replace(mpi, ranks=4)
     with scratch() as folder:
         _, recording = record_well(folder / "data", mpi.job("random_waits", 5, 60, folder / "truth"))

@@ -10,7 +10,7 @@ from mpi_jobs import MPIS
 from recordings import record_well
 
 PARENTS, CHILDREN, BYTES = 2, 3, 5000
-SPAWNED = "p0.1"  # one communicator, whichever side speaks of it
+SPAWNED = "p0.1"  # one communicator, seen from either side
 
 
 def spawned_world_is_recorded(mpi_name):

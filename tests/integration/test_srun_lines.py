@@ -1,4 +1,4 @@
-"""srun, or its stand-in, with every way to choose what of the environment a job gets."""
+"""srun, or its stand-in, with every way to choose which part of the environment a job gets."""
 
 import os
 import sys

@@ -18,7 +18,7 @@ def record_with_stacks(folder, job, mode="mpi", **options):
 
 
 def told_sites(output, file="call_sites.c"):
-    """By tag: where the program says that it called."""
+    """By tag: where the program says that it called MPI."""
     sites = {}
     for tag, function, line in re.findall(r"^(\d+) (\w+) (\d+)$", output, re.MULTILINE):
         sites[int(tag)] = f"{function} ({file}:{line})"
@@ -43,7 +43,7 @@ def check_sites(recording, sites, ranks):
     for message in of_program(recording):
         truth = sites[message["tag"]]
         check_equal((message["call_site"], message["recv_call_site"]), (truth, truth), message)
-    # In spite of ASLR: one row for all ranks.
+    # One row for all ranks, in spite of ASLR.
     labels = [row["label"] for row in recording.table("call_sites")]
     labels = [label for label in labels if label in sites.values()]
     check_equal(sorted(labels), sorted(set(sites.values())), "call sites")
@@ -92,7 +92,8 @@ def callers_are_found(mpi_name):
 
 
 def plugins_are_told_apart(mpi_name, mode):
-    """Plug-ins that know MPI, in a program that does not, and one where the other lay before."""
+    """Plug-ins that use MPI, in a program that does not, and one at the address where another was
+    loaded before."""
     mpi = MPIS[mpi_name]
     one, other = (PROGRAMS / f"{name}.{mpi_name}.so" for name in ("mpi_plugin", "mpi_plugin_other"))
     with scratch() as folder:
@@ -136,7 +137,7 @@ def plain_ucp_is_found():
 
 
 def without_debug_information():
-    """Stripped, built anew, gone: the merger says what it can, and why not more."""
+    """Stripped, rebuilt or deleted binaries: the merger reports what it can, and why not more."""
     mpi = MPIS["ompi"]
     need("strip")
     with scratch() as folder:

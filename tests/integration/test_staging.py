@@ -1,5 +1,5 @@
-"""Messages from and to the memory of a device: UCX copies between it and host memory inside and between
-the operations of the network. These copies belong to the messages, and are none of their payload."""
+"""Messages from and to device memory: UCX copies between it and host memory inside and between network
+operations. These copies belong to the messages, but do not count as payload."""
 
 from checks import check_complete, check_delivered
 from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch

@@ -1,6 +1,6 @@
-"""MPI's standard ABI (MPI 5): libraries that have it are known by what they say, whatever they are
-called and whichever symbols they have besides. With a stand-in of one process (abi_mpi.c), which
-prints nothing and moves nothing."""
+"""MPI's standard ABI (MPI 5): libraries that implement it are recognized by what they report,
+whatever their names and other symbols. With a stand-in of one process (abi_mpi.c), which prints
+nothing and moves nothing."""
 
 from harness import PROGRAMS, check_equal, run_test, run_well, scratch
 from recordings import record_well
@@ -47,7 +47,7 @@ def standard_abi_is_known():
         _, recording = record_well(folder / "apart", PMPI_APART, env={"ABI_MPI_NAME": NAMES[0]})
         check_equal(recording.info["faults"], [], "faults with PMPI apart")
         check_equal(calls_of(recording), CALLS, "calls with PMPI apart")
-        # The same calls, read as those of Open MPI's own ABI, are others.
+        # The same calls mean something else when read by Open MPI's own ABI.
         env = {"ABI_MPI_NAME": NAMES[0], "ABI_MPI_IS_NATIVE": "1"}
         _, native = record_well(folder / "native", PROGRAM, env=env)
         by_place = [call[2:4] for call in calls_of(native)[2:4]]

@@ -1,5 +1,5 @@
-"""UCP's streams without any MPI: every send is a message of its own, whatever portions its bytes are
-received in, and what nobody read until the end is counted apart."""
+"""UCP's streams without any MPI: every send is a message of its own, in whatever portions its bytes
+are received, and bytes that are never read are counted separately."""
 
 import json
 from collections import Counter
@@ -15,7 +15,8 @@ RECEIVING = {"ucp_stream_recv_nb", "ucp_stream_recv_nbx", "ucp_stream_recv_data_
 
 
 def check_functions(recording, truth):
-    """Every form is recorded under its own name, the sends as often as they were called."""
+    """Every variant of a call is recorded under its own name, the sends as often as they were
+    called."""
     found = Counter()
     for log in map(Log, recording.logs):
         found.update((log.pid, function) for function in log.ucp_functions())

@@ -25,7 +25,7 @@ def library(suffix, name):
 
 
 def built(folder, source, suffix, *options, first=None):
-    """A program or plug-in, linked with one of them; what the folder `first` has of it takes its place."""
+    """A program or plug-in, linked with one of them; libraries in the folder `first` take precedence."""
     libraries = [first] if first else []
     libraries.append(library(suffix, "libucp").parent)
     result = folder / f"{Path(source).stem}-{suffix}"
@@ -44,7 +44,8 @@ def plugin(folder, suffix, **options):
 
 
 def check_modules(command):
-    """The loader looks for what a module needs in the program first, or, where it is bound deep, in itself."""
+    """The loader resolves a module's symbols in the program first, or, with deep binding, in the module's own
+    dependencies."""
     told = run_well(command, env={**MODULE, "LD_DEBUG": "scopes"}).stderr
     for suffix, is_deep in zip(SUFFIXES, (False, True)):
         found = re.search(rf"object=(\S+/{suffix}/lib/ucx/libuct_cma\S*) .*\n.*scope 0: (\S+)", told)
@@ -69,7 +70,7 @@ def both_are_recorded(folder):
 
 
 def check_libraries(ucx):
-    """Each operation is told of the library that it was asked of."""
+    """Each operation is reported for the library that was called."""
     used = ucx["ucp_libraries"]
     check_equal([known["path"] for known in used], [str(library(suffix, "libucp")) for suffix in SUFFIXES], "libucp")
     for known in used:
@@ -95,7 +96,7 @@ def check_named(recording, messages):
 
 
 def check_alike(messages):
-    """How the modules are bound takes no operation away."""
+    """Deep binding loses no operation."""
     def ways(some):
         return [(message["bytes"], message["protocol"],
                  [(step["transport"], step["op"], step["bytes"]) for step in message["path"]]) for message in some]
@@ -123,12 +124,12 @@ def own_names_are_checked(folder):
 
 
 def bypass_is_told(folder):
-    """A plug-in that is opened deep calls its own UCX past all that is preloaded; also where another UCX
-    of the process is seen."""
+    """A plug-in opened with RTLD_DEEPBIND calls its own UCX past every preloaded library; also where another UCX
+    of the process is recorded."""
     own, deep = (library(suffix, "libucp") for suffix in SUFFIXES)
     check_bypass_is_told(folder / "alone", [PROGRAMS / "plugin_host", "deepbind", *plugins(folder)], "off")
     check_bypass_is_told(folder / "beside", [PROGRAMS / "opened_ucp", "global", own, "deepbind", deep], "on")
-    # Noticed before the other one comes.
+    # Noticed before the other one is loaded.
     first, second = plugins(folder)
     staged = [PROGRAMS / "plugin_host", "deepbind", "staged", second, "plain", first]
     recording = check_bypass_is_told(folder / "first", staged, "on")
@@ -151,8 +152,8 @@ def check_bypass_is_told(folder, command, state):
 
 
 def unknown_libucp(folder):
-    """A copy of the second libucp that is asked for its version by everyone, itself too, and gives one that nobody
-    has seen: that function's name is another one in it, and what it needs has one of this name."""
+    """A copy of the second libucp that reports an unknown version, also to itself: its own version function is
+    renamed, and a dependency has one of the original name."""
     stock = library("two", "libucp")
     copy = folder / stock.name
     name, other = b"\0ucp_get_version\0", b"\0ucp_hDt_version\0"  # 33 * "g" + "e" is 33 * "h" + "D"
@@ -165,8 +166,8 @@ def unknown_libucp(folder):
 
 
 def unknown_is_left_alone(folder):
-    """Each UCX of a process is asked for its version, and not the first one only; in whichever order they come,
-    the one that is known is recorded, and the other one is missing."""
+    """Each UCX of a process is asked for its version, not only the first one; in either load order the known one
+    is recorded, and the other one is reported missing."""
     unknown = unknown_libucp(folder)
     known = plugin(folder, "one")
     other = plugin(folder, "two", first=folder)
@@ -190,7 +191,7 @@ def check_unknown(folder, plugins_in_order, unknown):
     check_equal([used["path"] for used in info["ucx"]["uct_libraries"]], [str(library("one", "libuct"))], "libuct")
     workers = {used["path"]: (used["processes"], used["workers"]) for used in info["ucx"]["ucp_libraries"]}
     check_equal(workers, {str(library("one", "libucp")): (1, 2), str(unknown): (1, 0)}, "libucp")
-    # What UCP was asked for is seen all the same, and what became of it is not.
+    # Calls to UCP are recorded nevertheless, but not their UCT operations.
     whole = [message for message in recording.messages if message["match"] != "unmatched"]
     check_equal(len(whole), MESSAGES, "messages through the one that is known")
     check_delivered(whole)

@@ -1,5 +1,6 @@
-"""The variables of Open MPI's monitoring through MPI_T, with `record --counters`: on any MPI, by a program that
-compares them with what it did; the same sums as `uctrace counters`; and nothing of it without counters."""
+"""The variables of Open MPI's monitoring through MPI_T, with `record --counters`: on any MPI, checked by a
+program that compares them with its own calls; the same sums as `uctrace counters`; and absent without
+counters."""
 
 import json
 
@@ -34,7 +35,8 @@ def check_profiles(folder, found, ranks):
 
 
 def truth(mpi, switches):
-    """The program compares the variables with what it does; afterwards so do we with the files."""
+    """The program compares the variables with its own calls; afterwards the test compares them with the
+    files."""
     if run(mpi.job("tool_variables", "all-handles")).status != 0:
         raise Skip("this MPI cannot start all handles of MPI_T, without uctrace either")
     with scratch() as folder:
@@ -51,7 +53,7 @@ FORTRAN_ROUNDS = 3  # tests/programs/fortran_tool_variables.f90
 
 
 def fortran(mpi):
-    """A Fortran program, by the C functions: MPI has no bindings of MPI_T for it."""
+    """A Fortran program, through the C functions: MPI_T has no Fortran bindings."""
     with scratch() as folder:
         result, recording = record_well(folder / "data", mpi.job("fortran_tool_variables"), switches=["--counters"])
         messages, size = FORTRAN_ROUNDS, 8 * 10 * sum(range(1, FORTRAN_ROUNDS + 1))
@@ -64,7 +66,7 @@ def fortran(mpi):
 
 
 def without_counters(mpi):
-    """What the library has is what a program sees, unless there are counters."""
+    """Without counters a program sees only the variables of the MPI library."""
     plain = run_well(mpi.job_with_windows("tool_variables", "own")).stdout.splitlines()
     check_equal(len(set(plain)), 1, "the ranks agree")
     pvars, cvars, categories, _ = map(int, plain[0].split())
@@ -77,7 +79,7 @@ def without_counters(mpi):
 
 
 def nowhere(mpi):
-    """A profile that MPI_Finalize should write and cannot: the job lives, and it is said."""
+    """A profile that MPI_Finalize cannot write: the job survives, and the error is reported."""
     with scratch() as folder:
         job = mpi.job("tool_variables", "nowhere", folder)
         result, recording = record_well(folder / "data", job, switches=["--counters"])
@@ -92,7 +94,7 @@ SENDS = 7  # tests/programs/tooled.c, around a ring
 
 
 def in_a_tools_init(mpi):
-    """Another tool binds a variable inside its MPI_Init, when ours may not have returned."""
+    """Another tool binds a variable inside its MPI_Init, possibly before ours has returned."""
     tool = PROGRAMS / f"variables_tool.{mpi.suffix}.so"
     if not tool.exists():
         raise Skip(f"{tool.name} was not built: no compiler of this MPI")

@@ -1,5 +1,5 @@
-"""`uctrace top` beside two readings of `uctrace counters` around it: of a job that runs, has ended, was killed, and where
-there is nothing to show."""
+"""`uctrace top` compared with readings of `uctrace counters` before and after it: of a running, an ended and a killed
+job, and with nothing to show."""
 
 import fcntl
 import json
@@ -22,7 +22,7 @@ from recordings import record, record_well
 REDRAWN = b"\x1b[H\x1b[2J"
 OWN_SCREEN, OTHER_SCREEN = b"\x1b[?1049h", b"\x1b[?1049l"
 WIDTH, HEIGHT = 80, 24
-NARROW = 44  # here titles and the line of keys are broken
+NARROW = 44  # so narrow that titles and the line of keys are wrapped
 TITLES = ("By class and rank pair", "By class and size", "By transport, device", "By device (of",
           "By GPU")  # in the order of the key
 
@@ -46,7 +46,7 @@ def flows_of(found):
 
 
 def check_between(found, before, after):
-    """Totals lie between those of the two readings around, and rates are no more than came in between."""
+    """Totals lie between those of the readings before and after, and rates are bounded by the difference."""
     seconds = found["interval_s"]
     check(seconds > 0, "an interval")
     flows, least, most = flows_of(found), flows_of(before), flows_of(after)
@@ -114,7 +114,7 @@ class Terminal:
         self.ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", HEIGHT, width, 0, 0))
         self.settings = termios.tcgetattr(theirs)
-        # In a session of its own, whose terminal this is: so keys come, and make signals.
+        # In a session of its own with this as controlling terminal: so keys arrive, and generate signals.
         self.process = subprocess.Popen(["setsid", "--ctty", "--wait", str(TOOL), "top", *map(str, options)],
                                         stdin=theirs, stdout=theirs, stderr=theirs)
         self.theirs = theirs
@@ -138,7 +138,7 @@ class Terminal:
         self.output += os.read(self.ours, 65536)
 
     def wait_for(self, *words):
-        """The next picture from now on that is drawn whole and has these words."""
+        """The next complete picture from now on that contains these words."""
         drawn = len(self.pictures())
         while True:
             for picture in self.pictures()[drawn:]:
@@ -153,7 +153,7 @@ class Terminal:
         return [picture.decode(errors="replace") for picture in self.output.split(REDRAWN)[1:]]
 
     def end(self):
-        """Its status, when all that it wrote is read; the terminal is as it was."""
+        """Its exit status, after all its output is read; the terminal is restored."""
         while self.process.poll() is None:
             if select.select([self.ours], [], [], 0.1)[0]:
                 self.output += os.read(self.ours, 65536)
@@ -176,8 +176,8 @@ def check_fits(picture, width=WIDTH):
 
 
 def terminal(mpi):
-    """On a terminal it draws again until the job has ended, and fits, also where the first line has to be broken; its last
-    picture stays."""
+    """On a terminal it redraws until the job has ended, and fits the terminal, also where the first line is wrapped;
+    its last picture stays."""
     with scratch() as folder:
         job = RunningJob(mpi, folder)
         with started(job.command) as process:
@@ -237,7 +237,7 @@ def keys(mpi):
 
 
 def two_jobs(mpi):
-    """Of two jobs that count in one folder the newer one is shown, and the other one named; --job shows it."""
+    """Of two jobs that count in one folder the newer one is shown, and the other one named; --job shows the other."""
     with scratch() as folder, two_running(mpi, folder) as (data, older, newer):
         for options, shown, other in (((), newer, older), (("--job", older), older, newer)):
             found = top(data, "--interval", "100ms", *options)

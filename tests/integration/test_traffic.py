@@ -1,5 +1,5 @@
 """Point-to-point traffic of a kind (the program's name): the job is unchanged, each of its messages
-is known with function, communicator, tag, bytes and ranks, and the recording is complete."""
+is recorded with function, communicator, tag, bytes and ranks, and the recording is complete."""
 
 from checks import check_program_is_recorded
 from harness import run_test

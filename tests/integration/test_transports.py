@@ -5,7 +5,7 @@ from harness import check, run_test, scratch, uses_protocols_v2
 from mpi_jobs import MPIS
 from recordings import record_well
 
-# What the environment asks for, and a protocol that must then have carried something.
+# What the environment requests, and a protocol that must then have carried data.
 SETTINGS = {
     "shared-memory": ({"UCX_TLS": "posix,self"}, "rndv/am/bcopy"),
     "tcp": ({"UCX_TLS": "tcp,self"}, "rndv/put/zcopy"),

@@ -1,6 +1,6 @@
-"""docs/troubleshooting.md has every message: the names of check's troubles, and each sentence that the
-command's sources hold. A sentence counts as told if the page has its beginning, placeholders and the
-ends that the page shortens apart; so a message cannot be added or reworded without the page."""
+"""docs/troubleshooting.md contains every message: the names of the problems that `check` reports, and each
+sentence in the command's sources. A sentence counts as documented if the page contains its beginning, except for
+placeholders and ends that the page shortens; so no message can be added or reworded without the page."""
 
 import re
 
@@ -10,15 +10,15 @@ CLI = SOURCE_ROOT / "cli"
 LAUNCHER_LINE = SOURCE_ROOT / "launcher-line"
 PAGE = SOURCE_ROOT / "docs" / "troubleshooting.md"
 BUILD_UCX = CLI / "build_ucx"
-# What it reads of other programs' output, which is no message.
+# These parse other programs' output, which is not a message.
 OUTPUT_OF_OTHERS = {"configuration.cpp", "resources.cpp", "source_list.cpp"}
 BUILD_UCX_PAGE = SOURCE_ROOT / "docs" / "build-ucx.md"
-# What they print is the manual, no message.
+# They print the manual, not messages.
 MANUAL = {"grammar.cpp", "option_kinds.cpp", "verb_texts.cpp", "manual.cpp", "help.cpp", "man_page.cpp",
           "generate_manual.cpp", "completion_bash.cpp", "completion_zsh.cpp", "completion_fish.cpp"}
-# Of what is spoken over HTTP, what a person reads.
+# The part of the HTTP server whose texts a person reads.
 SERVING = ["page_server.cpp", "port.hpp", "stop_signals.hpp"]
-# Where an error sends its reader, which is no message.
+# The reference at the end of an error, which is not a message.
 REFERENCE = "uctrace help"
 FEWEST_WORDS = 3
 WORDS_TOLD = 4
@@ -29,8 +29,8 @@ TOKEN = re.compile(
 
 
 def literals(text):
-    """String literals, those that stand side by side joined, as the compiler does. What an error says
-    is to be done is left out: the page has a column of its own words for that."""
+    """String literals, those that stand side by side joined, as the compiler does. The remedy that an error
+    names is left out: the page has a separate column, with its own words, for it."""
     text = re.sub(r"^\s*#.*$", "", text, flags=re.MULTILINE)
     joined, code, is_to_do = [], "", False
     for token in TOKEN.finditer(text + ";"):

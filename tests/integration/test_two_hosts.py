@@ -1,6 +1,6 @@
-"""Jobs on two hosts, started there with an empty environment: each message is what the ranks say,
-hosts, processes and clocks are told apart, and the bytes handed to the tcp transport are those that
-the kernel counted on its device.
+"""Jobs on two hosts, started there with an empty environment: each message matches what the ranks
+report, hosts, processes and clocks are distinguished, and the bytes handed to the tcp transport equal
+those that the kernel counted on its device.
 
 Of Open MPI only: MPICH's jobs over tcp hang in MPI_Finalize now and then, with uctrace and without."""
 
@@ -107,8 +107,8 @@ def own_lines(result):
 
 
 def check_peers(recording):
-    """Each UCT operation knows who is at its other end, also where both hosts give their processes,
-    ports and segments the same numbers."""
+    """Each UCT operation has the correct peer, also where both hosts number their processes, ports and
+    segments alike."""
     hosts = [process["host"] for process in recording.table("processes")]
     for transfer in recording.table("transfers"):
         peer = transfer["peer_process"]
@@ -184,7 +184,7 @@ def not_accounted_for(rig, folder, *options):
     for host, other in (HOSTS, HOSTS[::-1]):
         operations, amounts = handed_to_tcp(recording, host)
         kernel = counted[host]
-        # What a cable must be: nothing is lost on it, and nobody else uses it.
+        # Requirements on the cable: no packets are lost, and nothing else uses it.
         arrived = (counted[other].received_bytes, counted[other].received_packets)
         check_equal(arrived, (kernel.sent_bytes, kernel.sent_packets), f"what {other} got")
         least = 16 << 20 if launcher_version("ompi") >= (5, 0) else 20 << 20  # its collectives send less
@@ -209,7 +209,7 @@ def bytes_are_the_kernels(rig, folder):
     recording, parts = not_accounted_for(rig, folder / "data")
     check_complete(recording.info, processes=4)
     check(all(abs(part) < 0.01 for part in parts), f"parts not accounted for: {parts}")
-    # The same of a record that lacks what one hook sees. Later protocols put nothing over tcp.
+    # The same for a recording without one hook. Later protocols put nothing over tcp.
     hook = "ep_am_zcopy" if ucx_version() >= (1, 18) else "ep_put_zcopy"
     _, parts = not_accounted_for(rig, folder / "cut", "-x", f"UCTRACE_LEAVE_OUT={hook}")
     check(all(part > 0.1 for part in parts), f"what is left out is not missed: {parts}")
@@ -230,7 +230,7 @@ def truth_of_clocks(prefix, ranks):
 
 
 def ahead_of_the_wall(recording, truth):
-    """{rank: [(wall clock, at least, at most)]}: by how much the times that uctrace tells of a rank's
+    """{rank: [(wall clock, at least, at most)]}: how far the times that uctrace reports for a rank's
     calls are ahead of the wall clock that the rank read around them."""
     ranks = [process["rank"] for process in recording.table("processes")]
     calls = {rank: [] for rank in truth}
@@ -245,15 +245,15 @@ def ahead_of_the_wall(recording, truth):
 
 
 def check_against_the_wall(recording, truth):
-    """Between any rank and rank 0 no more than the bound. Their wall clock is one, and whatever it does
-    meanwhile it does to both: rounds of the same time are compared. Returns the largest difference."""
+    """The difference between any rank and rank 0 is within the bound. They share one wall clock, so that
+    its adjustments affect both: rounds of the same time are compared. Returns the largest difference."""
     ahead = ahead_of_the_wall(recording, truth)
     limit = 2 * recording.info["clock"]["max_error_ns"]
     off = 0
     for rank, rows in ahead.items():
         for wall, least, most in rows:
             _, least_0, most_0 = min(ahead[0], key=lambda row: abs(row[0] - wall))
-            beyond = max(least - most_0, least_0 - most)  # <= 0: they may well be the same
+            beyond = max(least - most_0, least_0 - most)  # <= 0: they may be equal
             off = max(off, beyond)
             check(beyond <= limit, f"rank {rank} is {beyond} ns off rank 0, more than {limit} ns")
     return off
@@ -280,7 +280,8 @@ def clocks_are_placed(rig, folder):
     check(abs(difference) < SECOND_NS / 1000, f"the offset of node2 is {difference} ns wrong")
     print(f"error {clock['max_error_ns']:.0f} ns, seen {off} ns: {clock['hosts']}")
 
-    # Not measured: nothing is promised of the error, and the wall clocks, which here are one, join.
+    # Not measured: no error bound is given, and the clocks are joined by the wall clock, which here is
+    # shared.
     recording, truth = clocks_job(rig, folder, 3, ["-x", "UCTRACE_CLOCK=off"])
     clock = recording.info["clock"]
     check_equal(clock["hosts_aligned_by"], "wall clock", "what joins the clocks")
@@ -296,8 +297,8 @@ def clocks_are_placed(rig, folder):
 
 
 DRIFT_PPM = 60
-# A drift is told only where the run is long against the errors of its measurements, which are as
-# large as the machine is busy: 0.3 ms for the first, 2.4 ms for the last.
+# A drift is reported only where the run is long compared with the errors of its measurements, which grow
+# with the load of the machine: 0.3 ms for the first, 2.4 ms for the last.
 DRIFT_SECONDS = (3, 6, 12, 24)
 DRIFTS = f'[ "$(hostname)" = node1 ] || export UCTRACE_TEST_CLOCK={DRIFT_PPM}; exec "$@"'
 
@@ -322,7 +323,7 @@ def clocks_drift(rig, folder):
 
 
 def one_rank_leaves(rig, folder):
-    """A rank that exits without MPI_Finalize: the others do not wait long for it to measure."""
+    """A rank that exits without MPI_Finalize: the others do not wait long for its clock measurement."""
     mpi = open_mpi(rig)
     command = [*mpi.job("clocks", folder / "truth", 1), "exit"]
     begin = time.monotonic()

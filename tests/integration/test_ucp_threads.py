@@ -1,5 +1,5 @@
-"""Threads that use UCP at the same time, with a worker each or one for all, and threads that live
-shortly: every message of every thread is recorded and matched, and nothing is in doubt."""
+"""Threads that use UCP at the same time, with a worker each or one for all, and short-lived
+threads: every message of every thread is recorded and matched without doubt."""
 
 from collections import Counter
 
@@ -7,7 +7,7 @@ from checks import check_complete, check_delivered
 from harness import PROGRAMS, check_equal, run_test, run_well, scratch
 from recordings import record_well
 
-SHORT = 4  # messages of a thread that lives shortly
+SHORT = 4  # messages of a short-lived thread
 CASES = {"own": (8, 200), "shared": (8, 200), "short": (500, SHORT),
          "crowd": (300, 4)}
 

@@ -1,6 +1,6 @@
 """Each function that the headers of UCP and UCT declare is wrapped by the preload library, or its slot
-is replaced in the table of an interface, or a list has the reason why not: of every release of UCX
-that uctrace knows (ucx_functions.txt), and of the headers at hand.
+is replaced in the table of an interface, or a list states why not: for every release of UCX that uctrace
+knows (ucx_functions.txt), and for the headers at hand.
 
     test_ucx_census.py [FOLDER...]    with the headers, as PREFIX/include or src of the sources;
                                       none: those of the UCX that is installed
@@ -40,8 +40,8 @@ def installed_ucx():
 
 
 def the_list_is_right():
-    """It is of all releases that uctrace knows, and has what the installed headers have. These are not all
-    headers: what is in others, tests/ucx-sources compares."""
+    """The list covers all releases that uctrace knows, and agrees with the installed headers. Not all
+    headers are installed: tests/ucx-sources compares the others."""
     check_equal(listed_releases(), known_releases(), f"releases in {LIST.name}, and in ucx-facts")
     include, minor = installed_ucx()
     listed = {name for name, minors in functions_by_release().items() if minor in minors}

@@ -1,5 +1,5 @@
-"""What uctrace states of each release of UCX is what was measured in its sources (ucx_facts.txt), and what
-the sources of the machine's own UCX say.
+"""uctrace's facts about each release of UCX agree with those measured in its sources (ucx_facts.txt), and
+with the sources of the machine's own UCX.
 
     test_ucx_facts.py recorded
     test_ucx_facts.py own          the sources that tests/build-suffixed-ucx left

@@ -1,9 +1,10 @@
-"""An MPI that uctrace does not know: its calls pass through, and the recording says why it has none."""
+"""An MPI that uctrace does not know: its calls pass through, and the recording states why it contains
+none."""
 
 from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
 from recordings import record_well
 
-# The last one is what a wrapper with handles of its own may hand on of the MPI that it wraps.
+# The last one is what a wrapper with its own handles may pass on from the MPI that it wraps.
 TEXTS = ("Nobody's MPI 0.1", "Nobody's wrapper 2.11, wrapping: MPICH Version: 4.0.2")
 
 

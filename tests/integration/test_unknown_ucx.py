@@ -1,4 +1,4 @@
-"""A UCX of unknown version: its layers turn themselves off with one warning each; the job runs."""
+"""A UCX of unknown version: the layers turn themselves off with one warning each; the job runs."""
 
 from harness import PROGRAMS, check, check_equal, run_test, run_well, scratch
 from mpi_jobs import MPIS
@@ -10,7 +10,7 @@ FAKE_REQUESTS = PROGRAMS / "fake_ucx_requests.so"  # claims to have requests of 
 
 def unknown_version_is_passed_through(mpi_name):
     job = MPIS[mpi_name].job("allreduce", 65536, 2)
-    # `record` puts its own library before this one. UCX's own complaint is not the point here.
+    # `record` puts its own library before this one. UCX's own warning is irrelevant here.
     environment = {"LD_PRELOAD": str(FAKE_UCX), "UCX_LOG_LEVEL": "error"}
     with scratch() as folder:
         alone = run_well(job)
@@ -26,14 +26,14 @@ def unknown_version_is_passed_through(mpi_name):
             check(all(advice in line for line in warnings), f"'{advice}' is not advised: {warnings}")
         for name in off:
             check(layers[name]["why"], f"layer {name} does not say why: {layers}")
-        # What nobody wants is not at fault.
+        # A layer that is not requested gives no warning.
         _, recording = record_well(folder / "ucp", job, env=environment, switches=["--layers", "ucp,mpi"])
         told = {fault["layer"] for fault in recording.info["faults"]}
         check_equal(told, {"ucp"}, "layers with faults where UCT is not wanted")
 
 
 def unknown_requests_are_told():
-    """A UCX whose requests are of a size that was not measured: said once, and all is recorded."""
+    """A UCX whose requests are of an unknown size: reported once, and everything is recorded."""
     job = [PROGRAMS / "plain_ucp"]
     with scratch() as folder:
         alone = run_well(job)

@@ -1,4 +1,5 @@
-"""`uctrace view --before`: the page of a run says what `uctrace diff` says of it and an earlier one, in a real browser."""
+"""`uctrace view --before`: the page of a run shows the same as `uctrace diff` of it and an earlier one, in a real
+browser."""
 
 import json
 from dataclasses import replace
@@ -13,7 +14,7 @@ MOST_CHANGES = 500  # cli/view.cpp
 
 
 def told(comparison):
-    """What is of the runs, without the names of their folders."""
+    """The facts about the runs, without the names of their folders."""
     return {key: value for key, value in comparison.items() if key not in ("a", "b")}
 
 

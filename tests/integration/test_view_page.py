@@ -58,7 +58,7 @@ def check_size(recording, folder):
 
 
 def check_waits(recording, folder):
-    """The page's sums of waits are those of `uctrace waits`, of the run and of a part of it."""
+    """The page's sums of waits equal those of `uctrace waits`, for the run and for a part of it."""
     kinds = json.loads(recording.ask("waits", "--format", "json").stdout)["waits"]
     check(any(wait["time_ns"] for wait in kinds), f"nobody waited: {kinds}")
     starts = sorted(message["t_start_ns"] for message in recording.messages)

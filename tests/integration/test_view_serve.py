@@ -1,5 +1,5 @@
-"""`uctrace view --serve`: the page and spans of it over HTTP, to whoever knows the address and to no one else; and what
-is told of a store that is damaged meanwhile."""
+"""`uctrace view --serve`: the page and spans of it over HTTP, only to clients that know the address; and what clients
+are told of a store that is damaged meanwhile."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ DAMAGED_TEST = BROWSER_TEST.with_name("damaged.mjs")
 
 
 def same_as_files(server, recording, folder):
-    """What is served is the page that a file has, but for the word that it is served."""
+    """The served page equals that in a file, except for the mark that it is served."""
     for words, span in (([], ""), (["--from", "1us", "--to", "30ms"], "1000-30000000")):
         file = folder / "page.html"
         written = recording.ask("view", "-o", file, "--limit", LIMIT, *words)
@@ -28,7 +28,7 @@ def same_as_files(server, recording, folder):
 
 
 def refused(server):
-    """Without the token nobody learns what is served; nor does the page of another origin."""
+    """Without the token nothing is served; nor to a page of another origin."""
     token = server.url.path
     for path in ("/", "/metrics", token[:-1], "/" + "0" * 32 + "/", f"/{token}", token.upper() if token != token.upper() else token.replace(token[1], "f", 1)):
         answer, text = server.ask(path)

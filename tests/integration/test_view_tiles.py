@@ -10,12 +10,12 @@ from recordings import record_well
 from served_pages import serving
 from stores import TOOL_FAILURE
 
-LIMIT = 40  # operations of a tile: several of them even of a short run
+LIMIT = 40  # operations of a tile: so small that even a short run has several tiles
 OPERATIONS = ("mpi_calls", "ucp_operations", "transfers", "messages")
 
 
 class Tiles:
-    """What lies in a folder that was written."""
+    """The contents of a written folder."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -94,7 +94,7 @@ def refused(recording, path, why, to_do):
 
 
 def what_is_there_is_refused(recording, folder):
-    """An older page as well as anything else, however it is named; nothing is touched."""
+    """An existing folder, an older page or anything else, is refused and left untouched, however it is named."""
     place = folder / "there"
     place.mkdir()
     (place / "older").mkdir()
@@ -123,7 +123,7 @@ def options_have_sense(recording):
 
 
 def served_ones_are_those_of_the_folder(recording, tiles):
-    """Made when they are asked for, in whichever order. The page is that of the folder, but for their checksums."""
+    """Tiles are made on request, in any order. The page equals that of the folder, except for the checksums."""
     with serving(recording.folder, "--tiles", "--limit", LIMIT) as server:
         page = data_of(server.page())
         check_equal(page["tiles"].pop("adler32"), None, "checksums of tiles that are not made yet")

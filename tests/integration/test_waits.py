@@ -1,4 +1,5 @@
-"""Waits of every kind, with delays that the program measured itself; and whose work they come from."""
+"""Waits of every kind, with delays that the program measured itself; and the work that they are
+attributed to."""
 
 import json
 from dataclasses import replace
@@ -11,14 +12,15 @@ RANKS = 4
 STENCIL_RANKS = 64
 # The program reads its clock before it enters a call, and may lose its core in between.
 READING_NS = 1_000_000
-# Below it nobody waited on purpose.
+# Shorter waits are not intended by the program.
 SHORT_NS = 15_000_000
-# Where the program waits beside its cases: before and after one, ranks come as they come.
+# Functions where the program waits outside its cases: before and after a case, ranks arrive at any
+# time.
 BESIDE = ("main", "share", "make_ring", "between_groups", "connect_root", "run_once", "window_of", "open_epoch",
           "free_window")
-# In the end all wait for each other, and nearly all of it comes from one rank's work.
+# At the end all wait for each other, nearly all of it because of one rank's work.
 LEAST_SHARE = 60
-# Kinds that no case of the program asks for may stand beside those that it does, with little time.
+# Kinds of waits that a case does not intend may appear as well, with little time.
 CASES = {
     "late_sender": "late_sender",
     "late_senders": "late_sender",
@@ -79,7 +81,7 @@ def check_identities(recording):
 
 
 def is_of_case(wait, kind):
-    """Of the call that the case is about."""
+    """Whether the wait is in the call that the case tests."""
     function = wait["call_site"].split(" ")[0]
     return wait["kind"] == kind and (kind == "wait_finalize" or function not in BESIDE)
 
@@ -98,8 +100,8 @@ def check_waits(case, found, truth):
         check(abs(ns - max(0, row["ns"])) <= READING_NS, f"{case}: {ns} ns, in truth {row}: {found['waits']}")
 
 
-# A rank that loses its core between its own reading of the clock and the call says what is not so: a
-# case that fails is run again. What is wrong in uctrace is wrong each time.
+# A rank that loses its core between its own reading of the clock and the call reports wrong times: a
+# failing case is run again. An error of uctrace fails each time.
 def one_case(mpi, case, attempts=3):
     try:
         try_case(mpi, case)
@@ -142,7 +144,7 @@ def ring(mpi):
         check(len(causing) > 1, f"others were waited for, too: {direct}")
 
 
-# Many more ranks than cores, of which one is slow: the first line says which.
+# Many more ranks than cores, one of which is slow: the first line names it.
 def stencil(mpi):
     slow = "17"
     with scratch() as folder:

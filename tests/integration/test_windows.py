@@ -1,5 +1,5 @@
-"""One-sided calls are known with the communicator of their window, their target and their bytes, and
-what the library sends for them belongs to them."""
+"""One-sided calls are recorded with the communicator of their window, their target and their bytes,
+and what the library sends for them is attributed to them."""
 
 import json
 from collections import Counter

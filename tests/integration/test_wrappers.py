@@ -14,7 +14,7 @@ HELLO = "from mpi4py import MPI; print(MPI.COMM_WORLD.allreduce(1))\n"
 
 
 def wrapped(mpi, folder):
-    """{what: the line} with something between the launcher and its program."""
+    """{description: the command line} with something between the launcher and its program."""
     *launcher, program, size = mpi.job("allreduce", 64)
     spaced = folder / "a program"
     shutil.copy(program, spaced)
@@ -32,7 +32,7 @@ def wrapped(mpi, folder):
 def wrappers_are_passed_through(mpi, folder):
     for what, line in wrapped(mpi, folder).items():
         alone = run_well(line, cwd=folder)
-        # A relative folder is that of the command line, wherever a wrapper goes.
+        # A relative folder is that of the command line, even if a wrapper changes directory.
         result = run_well([TOOL, "record", "-o", "my data", "--", *line], cwd=folder)
         check_equal(result.stdout, alone.stdout, f"output through {what}")
         recording = Recording(folder / "my data")
@@ -60,7 +60,7 @@ def tool_below_a_path_with_a_colon(mpi, folder):
         result = run_well([*tool, data, "--", *job])
         check("ld.so" not in result.stderr, f"the link is not loaded: {result}")
         check_complete(Recording(data).info, processes=mpi.ranks)
-    # Behind the launcher the link must be where all hosts see it.
+    # Behind the launcher the link must be in a folder that all hosts share.
     *launcher, program, size = job
     behind = folder / "behind"
     run_well([*launcher, *tool, behind, "--", program, size])

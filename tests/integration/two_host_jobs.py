@@ -8,7 +8,7 @@ TWO_ON_EACH = ["-H", ",".join(f"{host}:2" for host in HOSTS)]
 
 
 def open_mpi(rig, placing=TWO_ON_EACH):
-    """`placing`: the options that say on which hosts the ranks are."""
+    """`placing`: the options that choose the hosts of the ranks."""
     agent = ["--mca", "plm_rsh_agent", rig.agent, "--mca", "plm_rsh_no_tree_spawn", "1"]
     network = ["--mca", "oob_tcp_if_include", LAUNCH_NETWORK]
     # From 5 on each host binds its first rank to the first core, which here is one for both.

@@ -22,7 +22,8 @@ HOSTS = ("node1", "node2")
 LAUNCH_NETWORK = "10.77.0.0/24"
 CABLE = "ucx0"  # the device that UCX gets
 NAMESPACES = ["--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "--kill-child"]
-# Hosts do not boot at the same time: the clocks since then differ by more than any test takes.
+# As if the hosts had booted at different times: their monotonic clocks differ by more than the duration of any
+# test.
 AHEAD_S = {"node1": 1000, "node2": 5000}
 
 # Run on each host as its first process, with its name and the folder: $1 and $2.
@@ -74,10 +75,10 @@ echo ready
 exec cat  # until the test closes the other end, or ends
 """
 
-# What launchers take for ssh: AGENT [OPTION...] HOST COMMAND. Nothing of the caller's environment
-# gets to the other side. A PATH and a HOME are there, as with sshd: without the first Open MPI's
-# daemon does not start, without the second that of Open MPI 5 crashes. Two rigs have hosts of one name: in one
-# folder for temporary files the launcher of one would remove what that of the other works with.
+# A replacement for ssh, for launchers: AGENT [OPTION...] HOST COMMAND. Nothing of the caller's environment
+# reaches the other side. A PATH and a HOME are there, as with sshd: without the first Open MPI's daemon does
+# not start, without the second that of Open MPI 5 crashes. Two rigs have hosts of one name: in one folder for
+# temporary files the launcher of one would remove what that of the other works with.
 AGENT = """#!/bin/sh
 case $1 in -*) shift ;; esac
 host=$1; shift
@@ -89,7 +90,7 @@ HOSTS_FILE = "127.0.0.1 localhost\n10.77.0.254 login\n10.77.0.1 node1\n10.77.0.2
 
 @dataclass(frozen=True)
 class Counters:
-    """What the kernel counted on a device: bytes with the headers from Ethernet's on."""
+    """The kernel's counters of a device: bytes including the headers, from Ethernet's on."""
 
     sent_bytes: int
     sent_packets: int
@@ -128,7 +129,7 @@ class Rig:
 
 
 def _need_namespaces():
-    """Skips where the kernel or the privileges do not allow what the rig is made of."""
+    """Skips the test where the kernel or missing privileges do not allow the rig."""
     for command in ("unshare", "nsenter", "ip"):
         need(command)
     probe = "mount -t tmpfs x /mnt; ip link add name v0 type veth peer name v1; ip link add name b0 type bridge"
@@ -139,8 +140,8 @@ def _need_namespaces():
 
 @contextlib.contextmanager
 def two_hosts(folder, *, own_boot_ids=False):
-    """The hosts, with `folder` for what belongs to them. UCX tells hosts from each other by their boot
-    ids alone where it asks whether memory of a GPU can be shared."""
+    """The hosts, with `folder` for their files. UCX distinguishes hosts only by their boot ids when it checks
+    whether GPU memory can be shared."""
     _need_namespaces()
     folder.mkdir()
     (folder / "tmp").mkdir()
@@ -164,7 +165,7 @@ def two_hosts(folder, *, own_boot_ids=False):
         ready = login.stdout.readline().strip() == "ready"
         check(ready, f"the two hosts could not be set up: {'' if ready else login.stderr.read()}")
         rig = Rig(folder, login.pid)
-        for host in HOSTS:  # UCX takes no device that has no carrier yet
+        for host in HOSTS:  # UCX does not use a device without a carrier
             wait_until(lambda: rig.device(host)["operstate"] == "UP", f"{CABLE} of {host} is down")
         yield rig
     finally:

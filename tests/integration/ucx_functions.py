@@ -19,8 +19,8 @@ def without_comments(text):
 
 
 def declared_functions(layer, include):
-    """Of all headers, also those of folders below; and of UCT the slots of an interface, as the
-    functions that call them."""
+    """Of all headers, including subfolders; for UCT also the slots of an interface, as the functions
+    that call them."""
     declared, tables = set(), []
     for header in (include / layer / "api").rglob("*.h"):
         text = without_comments(header.read_text())
@@ -36,7 +36,7 @@ def declared_functions(layer, include):
 
 
 def hooked_slots():
-    """Of the table of an interface, those that uctrace replaces."""
+    """The slots of an interface's table that uctrace replaces."""
     table = re.search(r"#define UCTRACE_UCT_SLOTS\(X\)(.*?)\n\n", SLOTS.read_text(), re.DOTALL)
     slots = re.findall(r"^  X\((\w+), \w+\)", table[1], re.MULTILINE)
     check(len(slots) > 20, f"{SLOTS} has a list of slots of a form that is not known: {slots}")
@@ -61,7 +61,7 @@ HEAD = """\
 
 
 def in_ranges(minors, releases):
-    """[11, 12, 14] -> "11-12 14"; neighbours are those that follow each other in `releases`."""
+    """[11, 12, 14] -> "11-12 14"; neighbours are consecutive entries of `releases`."""
     runs = []
     for minor in sorted(minors):
         if runs and releases.index(minor) == releases.index(runs[-1][1]) + 1:

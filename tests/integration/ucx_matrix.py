@@ -16,7 +16,7 @@ from harness import BUILD_ROOT, SKIPPED, UcxUnderTest
 HERE = Path(__file__).resolve().parent
 TEST_TIMEOUT_S = 180
 
-# By what is run: the test script with its arguments, V2 for those that go with protocols v2.
+# By kind of program: the test script with its arguments, V2 for those that run with protocols v2.
 V2 = {"any": "protocols-v2", "default": "protocols-v2", "all": "protocols-v2", "tcp": "tcp-protocols-v2"}
 PROGRAMS = {
     "ompi": [["exchange", "ompi"], ["rma", "ompi", "any"]],
@@ -33,7 +33,7 @@ class Row:
     mode: str
     protocols: str
     test: str
-    result: str  # ok, failed, skipped, or "fails by itself": without the tool, too
+    result: str  # ok, failed, skipped, or "fails by itself": also without the tool
     messages: int
     operations: int
     exact: int
@@ -46,7 +46,8 @@ class Row:
 
 
 def has_protocols_v2(version, script):
-    """Before 1.13 they were only begun, and programs end by themselves; UCP sends streams by them from 1.16 on."""
+    """Before 1.13 they were incomplete, and programs crash by themselves; UCP sends streams with them from 1.16
+    on."""
     major, minor, _ = map(int, version.split("."))
     return (major, minor) >= (1, 16 if script == "streams" else 13)
 
@@ -64,7 +65,7 @@ def version_of(prefix):
 
 
 def reason_of(output):
-    """What a failed test says first."""
+    """The first message of a failed test."""
     lines = [line for line in output.splitlines() if line.strip()]
     for mark in ("FAIL: ", "SKIP: "):
         for number, line in enumerate(lines):
@@ -90,7 +91,7 @@ def run_test_over(ucx, test):
         except subprocess.TimeoutExpired:
             status, output = 1, f"FAIL: took more than {TEST_TIMEOUT_S} s"
         facts = [json.loads(line) for line in report.read_text().splitlines()] if report.exists() else []
-    # What the program cannot do over this UCX without the tool is nothing about the tool.
+    # A program that fails over this UCX without the tool says nothing about the tool.
     alone = re.search(r"^FAIL: the command failed: (?!.*uctrace record)", output, re.MULTILINE)
     if alone:
         status = None

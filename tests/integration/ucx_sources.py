@@ -1,6 +1,6 @@
-"""What uctrace states of UCX, held against the sources of one: its row of ucx-facts/releases.hpp, ids and
-headers on the wire (event-log/format/ucp_wire.hpp), slots and functions of an interface's table, the
-public functions. Nothing of UCX is built: its headers are compiled as they are, in a second.
+"""uctrace's facts about UCX, compared with the sources of one version: its row of ucx-facts/releases.hpp, ids and
+headers on the wire (event-log/format/ucp_wire.hpp), slots and functions of an interface's table, the public
+functions. UCX is not built: its headers are compiled unchanged, within a second.
 
 Shared by test_ucx_facts.py, which compares the machine's own UCX, and tests/ucx-sources."""
 
@@ -19,7 +19,7 @@ WIRE = SOURCE_ROOT / "event-log" / "format" / "ucp_wire.hpp"
 FACTS = Path(__file__).with_name("ucx_facts.txt")
 PATCH = SOURCE_ROOT / "patches" / "ucx-hooks.patch"
 
-# What a build would have settled, as in a release.
+# The configuration that a release build would have produced.
 CONFIGURATION = """\
 #define ENABLE_STATS 0
 #define ENABLE_DEBUG_DATA 0
@@ -27,7 +27,7 @@ CONFIGURATION = """\
 #define UCS_MAX_LOG_LEVEL 3
 #define UCX_MODULE_SUBDIR "ucx"
 """
-# UCX's names of ids that uctrace calls otherwise than UCX, in small letters, does.
+# UCX's names of ids whose names in uctrace are not UCX's in lower case.
 RENAMED = {"GET_REQ": "get_request", "GET_REP": "get_reply", "ATOMIC_REQ": "atomic_request",
            "ATOMIC_REP": "atomic_reply", "CMPL": "completion", "SINGLE": "am_single", "MIDDLE": "am_middle",
            "SINGLE_REPLY": "am_single_reply"}
@@ -107,8 +107,8 @@ def ucx_in(root):
 
 
 def answers(compiler, lines, options):
-    """What a program of these lines prints, as pairs: what, and what it is. Functions that headers of UCX have inline
-    may call others; nothing calls them."""
+    """The output of a program of these lines, as pairs of name and value. Inline functions in UCX's headers may call
+    undefined ones; they are never called."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         source = folder / f"facts.{'cpp' if compiler == 'g++' else 'c'}"
@@ -122,7 +122,8 @@ def answers(compiler, lines, options):
 
 @cache
 def own_headers():
-    """Where those of the UCX lie that uctrace is compiled with: what is generated is in no archive of sources."""
+    """The folder of the headers of the UCX that uctrace is compiled with: generated headers are in no source
+    archive."""
     return run_well([need("pkg-config"), "--variable=includedir", "ucx"]).stdout.strip()
 
 
@@ -138,7 +139,7 @@ def places_of_slots():
 
 @cache
 def stated_facts():
-    """What uctrace's sources state, {minor: {what: value}}; what is true of all releases of each."""
+    """The facts in uctrace's sources, {minor: {name: value}}; facts about all releases are repeated for each."""
     lines = ['#include "event-log/format/ucp_wire.hpp"', '#include "ucx-facts/releases.hpp"', "#include <stdio.h>",
              "#include <uct/api/uct.h>", "using namespace uctrace;",
              "int main() { for (const ucx::Release& r : ucx::kReleases) {",
@@ -179,7 +180,7 @@ def ids_of(ucx):
     enumeration = re.search(r"typedef enum (?:\w+ )?\{([^}]*UCP_AM_ID_WIREUP.*?)\}", types, re.DOTALL)[1]
     ids = {}
     for name, value in re.findall(r"^\s*UCP_AM_ID_(\w+)\s*=\s*(\w+)", enumeration, re.MULTILINE):
-        # FIRST is the first of all ids since 1.12, and a message before.
+        # FIRST marks the first of all ids since 1.12; before, it was a message.
         if name not in NO_IDS and (name != "FIRST" or value != "1"):
             ids["am_first" if name == "FIRST" else RENAMED.get(name, name.lower())] = f"UCP_AM_ID_{name}"
     return ids
@@ -190,7 +191,7 @@ def messages_of(ucx):
 
 
 def lines_of_message(name, message):
-    """Words that follow each other from the beginning: uctrace copies as many."""
+    """The number of consecutive words from the beginning: uctrace copies that many."""
     sizes, structure, members = message
     size = " + ".join(f"sizeof({size})" for size in sizes) or "0ul"
     in_order = " && ".join(f"offsetof({structure}, {member}) == {8 * place}" for place, member in enumerate(members))
@@ -217,7 +218,7 @@ def lines_of_headers(ucx):
                      f" offsetof(ucp_proto_t, {adding[0]}), offsetof(ucp_proto_t, {adding[-1]}),"
                      " offsetof(ucp_proto_t, query), offsetof(ucp_proto_t, progress));")
     memory = ucx.text("src/ucs/memory/memtype_cache.h")
-    # UCX 1.11 hands the cache to the function that tells, in front.
+    # UCX 1.11 passes the cache to the callback as first argument.
     tells = "sys_dev" in memory and re.search(r"\bucs_memtype_cache_lookup\(const void \*", memory)
     lines.append('printf("memory info begins with type and device = %d\\n", ' + (
         "offsetof(ucs_memory_info_t, type) == 0 && offsetof(ucs_memory_info_t, sys_dev) == 4);" if tells else "0);"))
@@ -225,7 +226,7 @@ def lines_of_headers(ucx):
 
 
 def measured_facts(ucx):
-    """What the sources of UCX say."""
+    """The facts in the sources of UCX."""
     headers = [f"#include <{header}>" for header in INTERNAL_HEADERS if (ucx.root / "src" / header).exists()]
     headers = ["#include <stddef.h>", "#include <stdio.h>", *headers, "int main(void) {"]
     options = ["-DHAVE_CONFIG_H", "-I", ucx.root / "src"]
@@ -244,7 +245,7 @@ def measured_facts(ucx):
 
 
 def place_of_uid(ucx):
-    """0: UCP has a function that tells it. Else behind the header, as UCX packs it."""
+    """0: UCP has a function for it. Otherwise after the header, as UCX packs it."""
     if "ucp_worker_address_query" in ucx.text("src/ucp/api/ucp.h"):
         return 0
     packing = (r"ptr += buffer;.*?ptr += UCS_PTR_TYPE_OFFSET\(ptr, uint8_t\);\s*"
@@ -253,7 +254,7 @@ def place_of_uid(ucx):
 
 
 def patch_fits(ucx):
-    """As `uctrace build-ucx` asks it: the whole patch, or nothing."""
+    """As `uctrace build-ucx` applies it: the whole patch, or nothing."""
     tried = subprocess.run([need("patch"), "-p1", "--dry-run", "--force", "-i", PATCH], cwd=ucx.root,
                            stdout=subprocess.DEVNULL)
     return tried.returncode == 0
@@ -274,7 +275,7 @@ def prototypes(include):
 
 
 def differing_facts(minor, measured):
-    """What is measured and not as stated for this release, in sentences."""
+    """Measured facts that differ from those stated for this release, as sentences."""
     stated, measured = stated_facts()[minor], dict(measured)
     tables = {value for what, value in stated.items() if what.startswith(TABLE)}
     found = measured.pop(TABLE, None)
@@ -289,12 +290,12 @@ def differing_facts(minor, measured):
 
 
 def differences(ucx):
-    """Between these sources and what uctrace states, in sentences."""
+    """Differences between these sources and uctrace's facts, as sentences."""
     check(ucx.minor in known_releases(), f"UCX {ucx.version} has no row in ucx-facts/releases.hpp")
     measured = measured_facts(ucx)
     yield from differing_facts(ucx.minor, measured)
     recorded = recorded_facts(ucx.minor)
-    # Of a release with several tables one is recorded.
+    # For a release with several tables one is recorded.
     for what in sorted((set(measured) | set(recorded)) - {TABLE}):
         if measured.get(what) != recorded.get(what):
             yield f"{what}: {measured.get(what)}, {FACTS.name} has {recorded.get(what)}"

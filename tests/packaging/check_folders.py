@@ -1,4 +1,4 @@
-"""Scripts that make folders leave alone what they did not make.
+"""Scripts that make folders do not touch files that they did not make.
 
 usage: check_folders.py ROOT    of the sources
 """
@@ -17,7 +17,7 @@ def contents(folder):
 
 
 def mistakes_of(name, command, *files):
-    """Of a command that is to make `folder`, in which somebody else has these files."""
+    """For a command that is to make `folder`, which already holds these files of another owner."""
     with tempfile.TemporaryDirectory() as place:
         others, folder = Path(place) / "others", Path(place) / "folder"
         others.write_text("of somebody else")

@@ -1,5 +1,5 @@
-"""What packages, recipes and the container need for a build is what scripts/install-packages installs; and who names
-a version names that of the sources.
+"""The build dependencies of packages, recipes and the container agree with scripts/install-packages; and every version
+named is that of the sources.
 
 usage: check_packaging.py ROOT    of the sources
 """
@@ -14,19 +14,20 @@ root = Path(sys.argv[1])
 # Debian's builds have a compiler and certificates; the page comes with the sources; the rest is for
 # tests alone.
 NOT_FOR_DEBIAN = {"ca-certificates", "doctest-dev", "g++", "gfortran"}
-# A container is for jobs of an MPI that it does not have, and is built without tests. Without SCOTCH uctrace places by
-# itself.
+# The container serves jobs whose MPI it does not contain, and is built without tests. Without SCOTCH uctrace uses its
+# own placement.
 NOT_FOR_CONTAINER = {"doctest-dev", "gfortran", "libmpich-dev", "libopenmpi-dev", "libscotch-dev", "mpich",
                      "openmpi-bin"}
 FOR_CONTAINER = {"nodejs", "npm"}  # install-packages asks for them where they are missing
-# Of a cross compiler: the C and C++ libraries of the other machine, which here come with g++.
+# For a cross compiler: the C and C++ libraries of the target machine, which for a native build come with g++.
 FOR_ARM = {"libc6-dev", "libstdc++6"}
 MPIS = {"libmpich-dev", "libopenmpi-dev"}
-# Spack's names of libraries; what is not here it can do without.
+# Spack's names of libraries; the others are optional.
 SPACK = {"libcli11-dev": "cli11", "libdeflate-dev": "libdeflate", "libdw-dev": "elfutils", "libfmt-dev": "fmt",
          "libhdf5-dev": "hdf5", "libhwloc-dev": "hwloc", "libsqlite3-dev": "sqlite", "libucx-dev": "ucx",
          "libopen-trace-format2-dev": "otf2", "nlohmann-json3-dev": "nlohmann-json", "zlib1g-dev": "zlib-api"}
-NOT_FOR_SPACK = {"doctest-dev", "libscotch-dev", "libunwind-dev"}  # tests; uctrace places, libgcc unwinds, too
+NOT_FOR_SPACK = {"doctest-dev", "libscotch-dev", "libunwind-dev"}  # tests only; uctrace has its own placement, libgcc
+                                                                   # its own unwinder
 SPACK_TOOLS = {"c", "cxx", "meson", "mpi", "node-js", "npm", "python"}
 
 

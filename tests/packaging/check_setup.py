@@ -1,4 +1,5 @@
-"""Options of `meson setup` that cannot be met are refused, and what is only looked for may be missing.
+"""Options of `meson setup` that cannot be satisfied are refused, and optional dependencies may be
+missing.
 
 usage: check_setup.py ROOT    of the sources; 77: meson is not there as a command
 """
@@ -42,7 +43,7 @@ def mistakes_of_page(folder):
 
 
 def mistakes_of_compilers(folder):
-    """Compilers that only look like those of an MPI: what a preprocessor would tell is told by hand."""
+    """Fake MPI compilers: the preprocessor's output is written by hand."""
     bin_folder = folder / "bin"
     bin_folder.mkdir()
     for name in ("mpicc", "mpicc.openmpi", "mpicc.mpich"):

@@ -1,8 +1,8 @@
 // An MPI library of one process with the standard ABI of MPI 5, under the name that ABI_MPI_NAME
-// gives it. It also has the symbols of Open MPI's own ABI, as libmpi_abi of Open MPI 6 has, which
-// uctrace must not go by. With ABI_MPI_IS_NATIVE it says that its ABI is not the standard one.
-// ABI_MPI_ONLY_*: one library has the MPI functions, and needs another one that has the PMPI
-// functions. ABI_MPI_THREADS is the thread level that it gives, by that ABI's numbers;
+// gives it. It also has the symbols of Open MPI's own ABI, as does libmpi_abi of Open MPI 6;
+// uctrace must not rely on these. With ABI_MPI_IS_NATIVE it reports that its ABI is not the
+// standard one. ABI_MPI_ONLY_*: one library has the MPI functions, and needs another one that has
+// the PMPI functions. ABI_MPI_THREADS is the thread level that it gives, by that ABI's numbers;
 // MPI_THREAD_SINGLE else.
 #include <stdint.h>
 #include <stdio.h>

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
       .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&wanted, .set_tid_size = 1};
   const pid_t child = (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments);
   if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // its launcher knows the parent only
+    prctl(PR_SET_PDEATHSIG, SIGKILL);  // the launcher only knows the parent
     execv(argv[2], argv + 2);
     fprintf(stderr, "cannot run %s: %s\n", argv[2], strerror(errno));
     _exit(127);

@@ -1,5 +1,6 @@
-// Traffic of one call that other calls drive: an MPI_Ialltoall and MPI_Isends on communicator A
-// make progress inside blocking sends and receives on communicator B, with the same peers and tags.
+// Traffic of one call that is progressed by other calls: an MPI_Ialltoall and MPI_Isends on
+// communicator A make progress inside blocking sends and receives on communicator B, with the same
+// peers and tags.
 //
 //     attribution [TRUTH-PREFIX]
 

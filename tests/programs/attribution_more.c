@@ -1,5 +1,5 @@
-// Traffic of requests that others drive: persistent ones, non-blocking collective operations, and
-// those of several threads.
+// Traffic of requests that are progressed by other calls: persistent ones, non-blocking collective
+// operations, and those of several threads.
 //
 //     attribution_more persistent|persistent-collectives|icollectives|threads [TRUTH-PREFIX]
 
@@ -105,7 +105,7 @@ static void start_together(struct ring* rings[2]) {
   for (int i = 0; i < 2; ++i) expect_ring(rings[i]);
 }
 
-// On one of the communicators is nothing but what was started.
+// One of the communicators has only started requests.
 static void persistent(void) {
   struct ring first = make_ring(&a, 700), second = make_ring(&b, 90000);
   struct ring *forth[2] = {&first, &second}, *back[2] = {&second, &first};
@@ -183,7 +183,7 @@ static void icollectives(void) {
 
 enum { kThreads = 4, kTurns = 10 };
 
-// Each thread has a communicator of its own, and drives what the others began.
+// Each thread has a communicator of its own, and progresses operations that the others started.
 static void* use_own_communicator(void* argument) {
   const struct channel* channel = argument;
   const size_t bytes = 1000 * (size_t)(channel->name[1] - '0' + 1);

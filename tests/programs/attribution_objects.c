@@ -70,7 +70,7 @@ static void epochs(void) {
 
 // --- files ---------------------------------------------------------------------------------------
 
-// Ranks own alternate blocks of a file: what they write together they must first give each other.
+// Ranks own alternate blocks of a file: for a collective write they must first exchange data.
 static void write_and_read(const struct channel* channel, size_t bytes) {
   enum { kBlocks = 8 };
   char path[4096];

@@ -1,5 +1,5 @@
-// What programs do that profilers of MPI are known to break on: each case is allowed by the
-// standard, checks what it gets and prints a line. Any number of ranks from 2 on.
+// Usage that is known to break MPI profilers: each case is allowed by the standard, checks its
+// results and prints a line. Any number of ranks from 2 on.
 
 #include <setjmp.h>
 
@@ -52,7 +52,7 @@ static void two_groups(void) {
 static void allocated_window(void) {
   int* memory;
   MPI_Win window;
-  // Smaller windows of different ranks lie in each other's way in MPICH 4.0.2.
+  // In MPICH 4.0.2, smaller windows of different ranks overlap.
   const MPI_Aint bytes = 1024 * sizeof *memory;
   MPI_Win_allocate(bytes, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, window);
@@ -106,7 +106,8 @@ static void nothing_to_wait_for(void) {
   passed("no request to wait for");
 }
 
-// Nothing has arrived when it is asked for, and asking must neither wait nor forget the requests.
+// No message has arrived when it is tested for, and the test must neither wait nor lose the
+// requests.
 static void polls(void) {
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
   int got[2] = {-1, -1}, flag = 1, index = -1, asked = 0;
@@ -193,7 +194,7 @@ static void leave_call(MPI_Comm* comm, int* code, ...) {
   longjmp(before_call, 1);
 }
 
-// An error handler that does not return to MPI; what follows is measured as ever.
+// An error handler that does not return to MPI; later calls are measured as usual.
 static void left_by_a_jump(void) {
   MPI_Comm comm;
   MPI_Errhandler handler;

@@ -1,7 +1,7 @@
 // Several threads of each rank at once, each on a communicator of its own: blocking and
-// non-blocking messages, collectives, and requests that another thread waits for when the one that
-// began them has ended. With `shared-tag` the threads also send on one communicator with one tag,
-// so that only the contents tell which message is whose.
+// non-blocking messages, collectives, and requests that another thread completes after the one that
+// started them has ended. With `shared-tag` the threads also send on one communicator with one tag,
+// so that only the contents identify the sender.
 //
 //     busy_threads own|shared-tag [TRUTH-PREFIX]
 
@@ -20,7 +20,7 @@ struct worker {
   MPI_Comm comm;
   char name[16];
   pthread_t thread;
-  MPI_Request left[2];  // begun by the thread, waited for by main
+  MPI_Request left[2];  // started by the thread, completed by main
   unsigned char *out, *in;
 };
 

@@ -1,11 +1,11 @@
-// Messages around a ring, asked for at places that the program tells: "TAG FUNCTION LINE" for each.
+// Messages around a ring, sent from places that the program prints: "TAG FUNCTION LINE" for each.
 #include <stdio.h>
 
 #include "common.h"
 
 static int rank, ranks;
 
-// A call on the line where this stands, and what a call stack must say of it.
+// A call on the line where this macro is used, and the expected entry of its call stack.
 #define EXCHANGE(tag)                                                                        \
   (rank == 0 ? (void)printf("%d %s %d\n", tag, __func__, __LINE__) : (void)0, exchange(tag), \
    MPI_Wait(&receiving, MPI_STATUS_IGNORE));                                                 \

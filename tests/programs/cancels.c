@@ -1,5 +1,5 @@
-// Receives that take nothing, or too little: cancelled ones before and beside receives of the same
-// tag, requests that are freed while active, one that nothing ever arrives for, truncation.
+// Receives that get nothing, or too little: cancelled ones before and alongside receives of the
+// same tag, requests that are freed while active, one without a message, truncation.
 //
 //     cancels [TRUTH-PREFIX]
 
@@ -116,7 +116,7 @@ static void receive_freed(void) {
   MPI_Request second;
   unsigned char* last = post(kBytes, kFreed, &second);
   finish(last, kBytes, kFreed, 1, &second);
-  // Of the receive that was freed only its contents tell when it is over.
+  // Only its contents show when the freed receive has ended.
   volatile unsigned char* end = posted[0] + kLarge - 1;
   while (*end == 0 || !holds(posted[0], kLarge, seed_of(from, kFreed, 0))) {
     int found;
@@ -129,7 +129,7 @@ static void free_active(void) {
   MPI_Request_free(&requests[0]);
   MPI_Barrier(MPI_COMM_WORLD);
   run_in_turns(send_freed, receive_freed);
-  MPI_Barrier(MPI_COMM_WORLD);  // the send that was freed is over, too
+  MPI_Barrier(MPI_COMM_WORLD);  // the freed send has ended, too
   free(posted[0]);
   free(posted[3]);
 }

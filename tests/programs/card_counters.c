@@ -1,5 +1,5 @@
-// Ranks that exchange something while the files that tell what network cards carried change.
-// usage: card_counters TREE AFTER [kill]    AFTER takes the place of TREE during the job
+// Ranks that exchange data while the counter files of network cards change. usage: card_counters
+// TREE AFTER [kill] AFTER takes the place of TREE during the job
 #include <signal.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // Programs of cases in which ranks talk in blocking calls on one communicator while operations on two
-// others are under way, with the same peers and tags, and differ in what is sent only.
+// others are in progress, with the same peers and tags. They differ only in those operations.
 #pragma once
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// What a program may do to itself around its use of UCX.
+// Unusual things that a program may do around its use of UCX.
 #pragma once
 
 #include <errno.h>
@@ -22,12 +22,12 @@ static void must(int good, const char* what) {
   exit(1);
 }
 
-// The files that the program opens from here on get the numbers that were somebody else's.
+// Files that the program opens later reuse the descriptors of others.
 static void close_files(void) {
   for (int fd = 3; fd < kFiles; ++fd) close(fd);
 }
 
-// A file of the program's in every number that is free: nobody else may write to it.
+// A file of the program on every free descriptor: nothing else may write to it.
 static FILE* kept_files;
 static void keep_files(void) {
   kept_files = tmpfile();
@@ -36,7 +36,8 @@ static void keep_files(void) {
   }
 }
 
-// UCX itself writes a few bytes to files that were closed behind its back; a log grows by much.
+// UCX itself writes a few bytes to descriptors that were closed without its knowledge; a log would
+// write much more.
 static void check_kept_files(void) {
   if (kept_files == NULL) return;
   const off_t bytes = lseek(fileno(kept_files), 0, SEEK_END);
@@ -51,7 +52,7 @@ static void limit_files(void) {
   must(setrlimit(RLIMIT_NOFILE, &limit) == 0, "setrlimit");
 }
 
-// The one that was started waits until the daemon has ended: then nobody has the pipe open.
+// The original process waits until the daemon has ended: then no process has the pipe open.
 static void become_daemon(void) {
   int ended[2];
   must(pipe(ended) == 0, "pipe");
@@ -71,7 +72,7 @@ static void become_daemon(void) {
   must(chdir("/") == 0, "chdir");
 }
 
-// As a kernel before Linux 5.9 answers.
+// Behaves like a kernel before Linux 5.9.
 static void forget_close_range(void) {
   struct sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),

@@ -1,8 +1,8 @@
-// A server and clients that know each other by socket address or by the server's worker address,
-// through UCP without any MPI. Each client connects a few times, one connection after the other: it
-// says hello by an active message, is answered on the endpoint that came with it, sends tag
-// messages and puts, gets tag messages back, and closes. At the end it tries an address where
-// nobody listens. All contents are checked.
+// A server and clients that connect by socket address or by the server's worker address, through
+// UCP without any MPI. Each client connects a few times, one connection after the other: it says
+// hello by an active message, is answered on the reply endpoint, sends tag messages and puts,
+// receives tag messages, and closes. At the end it tries an address without a listener. All
+// contents are checked.
 //
 //     client_server [TRUTH] [--by-worker] [--listen one|any] [--clients N]
 
@@ -28,7 +28,7 @@ struct invitation {
 struct hello {
   int pid, number;
   uint16_t port;              // the client's of this connection
-  char padding[kMaxClients];  // of which each client sends another length: whose it is, is certain
+  char padding[kMaxClients];  // each client sends another length of it, which identifies the client
 };
 struct welcome {
   int pid;
@@ -112,7 +112,7 @@ static void close_by(ucp_ep_h endpoint, uint32_t flags) {
 
 // --- server --------------------------------------------------------------------------------------
 
-// A client's connection: its endpoint, and who it is once it has said hello.
+// A client's connection: its endpoint, and its identity after the hello.
 struct connection {
   ucp_ep_h endpoint, reply;
   uint16_t port;
@@ -307,7 +307,7 @@ static void use_connection(ucp_ep_h endpoint, int client, int number) {
   close_by(endpoint, 0);
 }
 
-// A port that is bound, so that nobody else gets it, but where nobody listens.
+// A port that is bound, so that no other process gets it, but without a listener.
 static void try_nobody(void) {
   struct sockaddr_in address = loopback(0);
   socklen_t bytes = sizeof address;

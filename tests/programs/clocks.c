@@ -1,5 +1,5 @@
-// What the wall clock says around MPI calls that do next to nothing, for as long as is asked for: hosts
-// that share it can be held against each other by it.
+// Reads the wall clock around nearly empty MPI calls, for the given time: hosts that share it can be
+// compared by it.
 //
 //     clocks TRUTH-PREFIX SECONDS [exit]      exit: the last rank leaves without MPI_Finalize
 //
@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   const int64_t end = wall_ns() + atoi(argv[2]) * (int64_t)1000000000;
   long calls = 0;
   while (wall_ns() < end) {
-    // The one that nothing came in between.
+    // The round with the least interruption.
     int64_t before = 0, after = INT64_MAX;
     long which = 0;
     for (int i = 0; i < kCallsPerRound; ++i, ++calls) {

@@ -1,7 +1,6 @@
-// Collective operations from and to several roots, on communicators whose ranks are others than in
-// the world: blocking, begun by one call and completed by another, and persistent. What each
-// process hands over and gets, and in which calls an operation begins and ends, is written as
-// truth.
+// Collective operations from and to several roots, on communicators whose ranks differ from those
+// in the world: blocking, non-blocking and persistent. What each process passes in and gets, and in
+// which calls an operation starts and completes, is written as truth.
 //
 //     collectives TRUTH-PREFIX
 
@@ -24,7 +23,7 @@ static int out[kCount * kMost], in[kCount * kMost];
 static const int kNoRoot = -1;
 static const long kData = kCount * (long)sizeof(int);
 
-// An operation that `begun` begins and `done` ends.
+// An operation that is started by call `begun` and completed by call `done`.
 static void expect(const char* op, const char* begun, const char* done, int root, long sent,
                    long received) {
   char world[16] = "null", rank[16] = "null";
@@ -100,7 +99,7 @@ static void persist(int root) {
     expect("BARRIER", "Start", "Wait", kNoRoot, 0, 0);
     MPI_Start(&barrier);
     MPI_Wait(&barrier, MPI_STATUS_IGNORE);
-    MPI_Wait(&barrier, MPI_STATUS_IGNORE);  // of one that is not started: nothing
+    MPI_Wait(&barrier, MPI_STATUS_IGNORE);  // inactive: no effect
     expect("BCAST", "Startall", "Waitall", root, if_root(root, kData), unless_root(root, kData));
     expect("GATHER", "Startall", "Waitall", root, kData, if_root(root, of_all()));
     MPI_Startall(2, several);
@@ -123,8 +122,8 @@ static void operate_on(MPI_Comm comm, const char* name) {
   MPI_Comm_free(&comm);
 }
 
-// Of one process: libraries may give all that is over when it begins one handle, and it is not told
-// then which of them a call ends.
+// On one process: libraries may give all operations that complete immediately the same handle, so
+// that it is unknown which of them a call completes.
 static void alone(void) {
   MPI_Request requests[2];
   for (int i = 0; i < 2; ++i) {

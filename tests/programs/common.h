@@ -1,5 +1,5 @@
 // Shared by the MPI test programs: seeded contents, checks, and the truth file in which each rank
-// writes what it sent, one JSON object a line, for comparison with what the profiler says.
+// writes what it sent, one JSON object a line, for comparison with the profiler's results.
 #pragma once
 
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // A communicator of each kind that an MPI can make, and a message on each. Names are those that
-// uctrace gives: a letter, the world rank of its rank 0, and the how-manieth it was of that
-// process, which each process counts here for itself.
+// uctrace gives: a letter, the world rank of its rank 0, and its ordinal at that process, which
+// each process counts itself here.
 //
 //     communicators [TRUTH-PREFIX]
 

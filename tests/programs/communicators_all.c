@@ -1,6 +1,6 @@
 // The kinds of communicators that not every MPI can make, and MPI_COMM_SELF: a message on each. Names
-// are counted as in communicators.c. Of Open MPI 4 those that two sides make of each other (ports,
-// sockets), which MPICH does not have over UCX; of MPI 4 those that are made from groups.
+// are counted as in communicators.c. With Open MPI 4 those that connect two sides (ports, sockets),
+// which MPICH does not support over UCX; with MPI 4 those made from groups.
 //
 //     communicators_all [TRUTH-PREFIX]
 
@@ -58,7 +58,7 @@ static void meet_others(MPI_Comm half) { make_from_groups(half); }
 
 #else
 
-// The odd ranks come to the even ones.
+// The odd ranks connect to the even ones.
 static void meet_at_port(MPI_Comm half) {
   char port[MPI_MAX_PORT_NAME] = "";
   MPI_Comm between;

@@ -1,7 +1,7 @@
-// Sends by every way that the counters of uctrace tell apart, and says what it sent:
-// "message CLASS RANK PEER BYTES", ranks in MPI_COMM_WORLD; "call one-to-all RANK BYTES" of a collective
-// call. With an argument `wait FOLDER` it makes FOLDER/there.RANK when it has sent, and goes on once there
-// is FOLDER/go; with `die` rank 0 kills itself then.
+// Sends in every way that uctrace's counters distinguish, and prints what it sent: "message CLASS RANK
+// PEER BYTES", ranks in MPI_COMM_WORLD; "call one-to-all RANK BYTES" of a collective call. With the
+// argument `wait FOLDER` it creates FOLDER/there.RANK after sending, and continues when FOLDER/go exists;
+// with `die` rank 0 then kills itself.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@ enum { ROOM = 1 << 20 };
 static char out[ROOM], in[ROOM];
 static int rank, size;
 
-// A launcher hands on what a rank wrote in pieces of this size, and pieces of other ranks come between:
-// no line may be cut.
+// A launcher forwards a rank's output in pieces of this size, interleaved with those of other ranks: no
+// line may be split.
 enum { OUTPUT_ROOM = 4096 };
 static int written;
 

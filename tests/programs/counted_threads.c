@@ -1,4 +1,4 @@
-// Counts its threads, as programs do that share cores out to them or have a limit on threads.
+// Counts its threads, as do programs that distribute cores among them or have a limit on threads.
 //
 //     counted_threads          how many there are once UCX has started, and whether all may run on the
 //                              same cores as the first

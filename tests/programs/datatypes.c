@@ -1,5 +1,5 @@
-// Messages around the ring of ranks, each of a datatype made in another way; what is known of it is
-// written as truth. They are received as integers. Any number of ranks.
+// Messages around the ring of ranks, each of a datatype constructed in another way; its properties
+// are written as truth. They are received as integers. Any number of ranks.
 //
 //     datatypes TRUTH-PREFIX
 
@@ -11,7 +11,7 @@ static int rank, size, tag;
 static int out[kInts], in[kInts];
 
 typedef struct {
-  const char *combiner, *name;  // NULL: its name is the library's affair
+  const char *combiner, *name;  // NULL: its name depends on the library
   int size, extent, contiguous;
 } Known;
 
@@ -80,7 +80,7 @@ static void handles_are_used_again(void) {
   for (int i = 0; i + 1 < tries; ++i) MPI_Type_free(&others[i]);
 }
 
-// Requests hold on to a datatype that is freed before they end.
+// Requests keep a datatype alive that is freed before they end.
 static void freed_while_in_use(void) {
   MPI_Request requests[2];
   MPI_Datatype type;
@@ -97,7 +97,7 @@ static void freed_while_in_use(void) {
 }
 
 #ifdef MPICH
-// Counts beyond an int, which MPI_Type_get_envelope refuses to tell.
+// Counts beyond an int, which MPI_Type_get_envelope does not support.
 static void made_with_large_counts(void) {
   MPI_Datatype type;
   MPI_Type_contiguous_c(3, MPI_INT, &type);

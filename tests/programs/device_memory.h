@@ -1,5 +1,6 @@
-// Memory of each kind that CUDA has, for programs that send it, and what its GPU is called. After
-// what has fail() and allocate(): common.h for MPI programs, gpu_pair.h for those without.
+// Memory of each kind that CUDA has, for programs that send it, and the name of its GPU. To be
+// included after a header with fail() and allocate(): common.h for MPI programs, gpu_pair.h for
+// others.
 #pragma once
 
 #include <cuda.h>
@@ -42,7 +43,7 @@ static inline void name_gpu(CUdevice device, char name[kGpuNameBytes]) {
   }
 }
 
-// What the CPU can read, or moves to where it is read, is no device's alone: as uctrace calls it.
+// Memory that the CPU can read, or that migrates, belongs to no single device: as uctrace names it.
 static const struct memory_kind {
   const char *name, *memory;
 } kMemoryKinds[] = {{"device", "gpu"},      {"pool", "gpu"},    {"vmm", "gpu"},
@@ -70,7 +71,7 @@ static inline CUmemAllocationProp physical_memory_of(CUdevice device) {
   };
 }
 
-// As much as physical memory of the device can have.
+// Rounded up to the device's granularity of physical memory.
 static inline size_t whole_pages(CUdevice device, size_t bytes) {
   const CUmemAllocationProp wanted = physical_memory_of(device);
   size_t unit;

@@ -1,9 +1,9 @@
-/* To be preloaded. Kills its process in front of a chosen one of the calls by which it changes
- * files, as kill -9 would: CUT_SHORT_AT is which, from 1 on; what each call was is appended to
- * CUT_SHORT_LOG. Has files whose path holds FAIL_OPEN fail to open with the number FAIL_ERRNO.
- * Has the closing of such a file that holds FAIL_CLOSE fail with the same number, once it is
- * closed. Stops its process, once, in front of the opening of a file whose path holds STOP_AT_OPEN.
- * Has logs whose path holds HOLD_OPEN not open before there is a file HOLD_UNTIL. */
+/* To be preloaded. Kills its process, as kill -9 would, before a chosen call that changes files:
+ * CUT_SHORT_AT is its number, from 1; each call is appended to CUT_SHORT_LOG. Has files whose path
+ * holds FAIL_OPEN fail to open with the number FAIL_ERRNO. Has the closing of such a file that
+ * holds FAIL_CLOSE fail with the same number, once it is closed. Stops its process, once, in front
+ * of the opening of a file whose path holds STOP_AT_OPEN. Has logs whose path holds HOLD_OPEN not
+ * open before there is a file HOLD_UNTIL. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-// Preloaded behind the profiler: a UCX whose requests have a size that no build of it has.
+// Preloaded behind the profiler: a UCX whose requests have a size that no real build has.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <ucp/api/ucp.h>

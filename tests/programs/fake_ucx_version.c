@@ -1,4 +1,4 @@
-// Preloaded behind the profiler: a UCX that claims a version nobody has seen.
+// Preloaded behind the profiler: a UCX that reports an unknown version.
 
 void ucp_get_version(unsigned* major, unsigned* minor, unsigned* release) {
   *major = 9;

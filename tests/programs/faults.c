@@ -1,4 +1,4 @@
-// A job that goes wrong on purpose: after a ring exchange, one rank does ACTION.
+// A job that fails on purpose: after a ring exchange, one rank does ACTION.
 //
 //     faults ACTION RANK MESSAGES [TRUTH-PREFIX]
 //
@@ -143,7 +143,7 @@ static void hang_until(const char* path) {
   make_file(path, "ready");
   while (access(path, F_OK) != 0) {
     make_record();
-    usleep(1000);  // no flood while the test looks on
+    usleep(1000);  // no flood while the test checks
   }
 }
 

@@ -1,6 +1,6 @@
 // Files of MPI on communicators with names, one of which is freed while its file is open; one file
-// after the other, so that handles are used again; and windows in the same way. What each call is
-// on is written as truth. Any number of ranks.
+// after the other, so that handles are used again; and windows in the same way. The communicator
+// and file of each call are written as truth. Any number of ranks.
 //
 //     files TRUTH-PREFIX FOLDER
 

@@ -1,5 +1,5 @@
-// Gibibytes of address space over a few mebibytes of memory: one block, mapped again and again.
-// What is written to any place is read at the same place of all blocks.
+// Gibibytes of address space over a few mebibytes of memory: one block, mapped repeatedly. Data
+// written to one mapping appears at the same offset of all of them.
 #pragma once
 
 #ifndef _GNU_SOURCE

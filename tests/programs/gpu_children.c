@@ -1,9 +1,9 @@
-// A process with a GPU that minds its children: while the topology of its node is taken, it has none
-// that it did not make, hears of none, and no file of its is opened.
+// A process with a GPU that watches its children: while the topology of its node is read, it has no
+// children that it did not create, gets no SIGCHLD, and none of its descriptors is reused.
 //
 //     gpu_children [FILE]
 //
-// Goes on until FILE exists, if one is named: the topology.
+// Continues until FILE, the topology, exists, if it is given.
 
 #include <cuda.h>
 #include <errno.h>

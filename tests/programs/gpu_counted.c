@@ -1,7 +1,7 @@
 // Two processes without any MPI that send each other memory of GPUs in every form that UCP has, and
-// receive into it: what is told at once, what only a callback tells, what is shorter than its
-// buffer, what is cancelled, and what the program lets go before it has ended. Each process writes
-// how much data left or reached which memory, one JSON object an operation.
+// receive into it: operations that complete at once or by a callback, data shorter than the buffer,
+// cancelled receives, and requests that the program frees before they have ended. Each process
+// writes how much data left or reached which memory, one JSON object an operation.
 //
 //     gpu_counted WHICH [TRUTH-PREFIX]
 //
@@ -66,7 +66,7 @@ static ucs_status_ptr_t send_tag(const struct memory* memory, size_t bytes, ucp_
   return ucp_tag_send_nbx(this_side->to_other, buffer_of(*memory), bytes, tag, &defaults);
 }
 
-// Into a buffer that is larger than what comes; with a callback, or asked for its state.
+// Into a buffer that is larger than the message; with a callback, or polled.
 static void exchange_tags(const struct memory* from, const struct memory* to, size_t bytes,
                           int has_callback) {
   const ucp_tag_t tag = ++next_tag;
@@ -99,7 +99,7 @@ static void wait_for_message(ucp_tag_t tag, ucp_tag_message_h* taken) {
   if (taken != NULL) *taken = message;
 }
 
-// It has come before it is asked for: the receive ends inside its call, whatever `flags` say of
+// The message has arrived before the receive: this ends inside its call, whatever `flags` say about
 // that.
 static void receive_what_is_there(const struct memory* from, const struct memory* to, size_t bytes,
                                   uint32_t flags) {
@@ -132,7 +132,7 @@ static void receive_what_was_probed(const struct memory* from, const struct memo
   tell("received", to, bytes);
 }
 
-// The request lies in the program's own memory.
+// The request is in the program's own memory.
 static void receive_in_own_request(const struct memory* from, const struct memory* to,
                                    size_t bytes) {
   const ucp_tag_t tag = ++next_tag;
@@ -154,7 +154,7 @@ static void receive_in_own_request(const struct memory* from, const struct memor
   free(room);
 }
 
-// Nothing comes for it, and nothing is counted.
+// No message arrives for it, and nothing is counted.
 static void cancel_receive(const struct memory* to) {
   const ucp_request_param_t defaults = {0};
   ucs_status_ptr_t request =
@@ -168,8 +168,7 @@ static void cancel_receive(const struct memory* to) {
   ucp_request_free(request);
 }
 
-// The program gives up the request at once; the data arrives all the same, before what is sent
-// behind it.
+// The program frees the request at once; the data arrives nevertheless, before later messages.
 static void let_receive_go(const struct memory* from, const struct memory* to, size_t bytes) {
   const ucp_tag_t tag = ++next_tag, behind = ++next_tag;
   const ucp_request_param_t defaults = {0};
@@ -223,7 +222,7 @@ enum { kMostArrived = 256 };
 static struct arrival {
   void* data;
   size_t bytes;
-  int is_kept;  // by UCX, until it is given back
+  int is_kept;  // by UCX, until it is released
 } arrivals[kMostArrived];
 static unsigned arrived, taken;
 
@@ -352,7 +351,7 @@ static void exchange_all(const struct memory* from, const struct memory* to) {
     if (!two_sided_only) {
       put_and_get(from, to, bytes);
       send_list(from, from, 2, bytes / 4);
-      if (!has_ucx(16)) send_list(from, &on_host, 2, bytes / 4);  // which it refuses from then on
+      if (!has_ucx(16)) send_list(from, &on_host, 2, bytes / 4);  // later than that UCX refuses it
       send_list(&on_host, &on_host, kMostParts, 10);
     }
     meet(this_side);
@@ -390,7 +389,7 @@ static void run_side(struct side* side) {
   if (truth_file != NULL) fclose(truth_file);
 }
 
-// A worker is where uctrace looks for drivers.
+// uctrace looks for drivers when a worker is created.
 static void find_driver(void) {
   const ucp_params_t params = {.field_mask = UCP_PARAM_FIELD_FEATURES, .features = UCP_FEATURE_TAG};
   const ucp_worker_params_t worker_params = {.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE,

@@ -75,7 +75,7 @@ static void tell_allocations(const char* prefix, int rank, const struct allocati
   fclose(file);
 }
 
-// The tag tells the number of the allocation, which both ranks count alike.
+// The tag is the number of the allocation, which both ranks count alike.
 static void exchange(int rank, const struct allocation* mine, int number) {
   const int tag = kFirstTag + number;
   struct place others = {0};

@@ -1,6 +1,6 @@
-// Two processes without any MPI that send memory of the host, over a UCX without CUDA, while a
-// driver of GPUs is not there, is there and never initialised, comes late, or is given back by the
-// program. The upper half of a tag is the phase of the run.
+// Two processes without any MPI that send memory of the host, over a UCX without CUDA, while a GPU
+// driver is absent, is loaded but never initialised, is loaded late, or is unloaded by the program.
+// The upper half of a tag is the phase of the run.
 //
 //     gpu_none none|loaded|late|returned [LIBRARY INITIALISE]
 //

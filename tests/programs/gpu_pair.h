@@ -36,7 +36,7 @@ static inline void write_place(const char* memory, CUdevice device) {
   fprintf(truth_file, "\"memory\":\"%s\",\"gpu\":\"%s/%s\"", memory, host, gpu);
 }
 
-// What UCX is told memory of this kind to be, for it does not see how all of it is allocated.
+// The memory type passed to UCX for memory of this kind, as UCX does not see all allocations.
 static inline ucs_memory_type_t ucx_type_of(const struct memory_kind* kind) {
   if (strcmp(kind->memory, "host") == 0) return UCS_MEMORY_TYPE_HOST;
   return strcmp(kind->memory, "managed") == 0 ? UCS_MEMORY_TYPE_CUDA_MANAGED : UCS_MEMORY_TYPE_CUDA;

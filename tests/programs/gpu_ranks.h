@@ -1,4 +1,4 @@
-// What each rank of an MPI program calls its GPU, which the others tell the truth with.
+// The name of each rank's GPU, which the other ranks need for the truth.
 #pragma once
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Two processes without any MPI whose memory comes and goes at the same addresses: what was one
-// kind of memory is another one a moment later, on the same GPU or on another one. Each allocation
+// Two processes without any MPI that allocate and free memory at the same addresses: an address has
+// one kind of memory, and another one a moment later, on the same or another GPU. Each allocation
 // sends and receives a small and a large message, whose contents are checked. Each process writes
 // which allocation each message lay in, one JSON object a line.
 //
@@ -87,7 +87,7 @@ static void begin(struct allocation* one) {
   }
 }
 
-// Nobody waits for what comes next.
+// Without waiting for what comes next.
 static void end(const struct allocation* one) {
   if (is_kind(one, "host")) {
     check(munmap(buffer_of(one->memory), one->memory.bytes) == 0, "munmap");

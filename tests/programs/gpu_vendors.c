@@ -1,5 +1,5 @@
 // Two processes without any MPI that send each other memory of all kinds that ROCm and Level Zero
-// have, over a UCX that knows neither: it takes all of it for the host's. Contents are checked.
+// have, over a UCX that knows neither: it treats all of it as host memory. Contents are checked.
 // Each process uses a GPU of its own, and writes what each message lay in, one JSON object a line.
 //
 //     gpu_vendors rocm|level_zero|all [TRUTH-PREFIX]

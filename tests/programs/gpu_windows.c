@@ -24,8 +24,8 @@ static void tell(const char* function, int src, int dst, size_t bytes,
   fprintf(truth_file, "}\n");
 }
 
-// UCX to 1.20 does not wait for what goes by cuda_ipc where one target is flushed: MPI then goes on
-// too early, and a get finds what was there before the put. It waits where all are flushed.
+// Up to 1.20, UCX does not wait for cuda_ipc operations when a single target is flushed: MPI then
+// continues too early, and a get reads the data from before the put. A flush of all targets waits.
 static void flush(MPI_Win win) {
   MPI_Win_flush(right, win);
   MPI_Win_flush_all(win);

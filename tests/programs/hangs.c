@@ -73,8 +73,8 @@ static void mismatched(void) {
   }
 }
 
-/* Rank 0 waits for a message of each other rank; that of rank 1 does not come, for rank 1 waits for
- * rank 0. */
+/* Rank 0 waits for a message of each other rank; that of rank 1 does not arrive, because rank 1
+ * waits for rank 0. */
 static void missing_sender(void) {
   if (rank == 1) receive(0, 31, MPI_COMM_WORLD);
   if (rank > 1) send(0, 30, MPI_COMM_WORLD);
@@ -113,7 +113,8 @@ static void started_together(void) {
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
 }
 
-/* Rank 1, one of the two that would do for rank 0, waits for rank 0; the other one computes. */
+/* Rank 0 waits for one of two ranks: rank 1, which waits for rank 0, and another, which computes.
+ * */
 static void one_of_two(void) {
   if (rank == ranks - 1) compute_for_ever();
   if (rank == 1) receive(0, 44, MPI_COMM_WORLD);
@@ -270,7 +271,7 @@ static void wrong_tag_between_groups(void) {
   if (rank == 1) send(0, 35, both);
 }
 
-/* The root computes; who is with it in its group has no part in the broadcast. */
+/* The root computes; the others in its group take no part in the broadcast. */
 static void missing_root_between_groups(void) {
   MPI_Comm both = between_groups();
   if (rank == 0) compute_for_ever();

@@ -1,6 +1,6 @@
-// Lets kernels that do not exist use endpoints and memory: every function of the device API's host
-// half, with elements as newer and older versions of UCX have them. Prints what it gave, a line each:
-// function, local address, remote address, bytes, whether it was released.
+// Prepares endpoints and memory for GPU kernels that do not exist: every function of the device API's
+// host half, with elements as newer and older versions of UCX have them. Prints what it gave, a line
+// each: function, local address, remote address, bytes, whether it was released.
 //
 //     kernel_access
 

@@ -1,4 +1,4 @@
-// A library whose destructor, which comes after uctrace's, does what `late_task` says.
+// A library whose destructor, which runs after uctrace's, calls `late_task`.
 void (*late_task)(void);
 
 __attribute__((destructor)) static void run_late_task(void) {

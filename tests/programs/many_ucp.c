@@ -1,4 +1,4 @@
-// One process in which UCP has very much at once.
+// One process with very many endpoints or operations of UCP at once.
 //
 //     many_ucp endpoints N      a hub with an endpoint to each of N workers, which have one to it;
 //                               a message each way over each of them
@@ -118,7 +118,8 @@ static void fork_inside(void* request, ucs_status_t status, const ucp_tag_recv_i
   *(pid_t*)child = fork();
 }
 
-// A receive that ends inside its call, in whose callback the program becomes two: both return.
+// A receive that ends inside its call, and in whose callback the program forks: both processes
+// return.
 static void receive_and_fork(struct node from, ucp_ep_h endpoint, struct node to) {
   enum { kTag = 7 };
   uint64_t number = kTag, got = 0;

@@ -91,7 +91,7 @@ static void open_context_for_memory(void) {
         "ucp_init");
 }
 
-// A child has its parent's UCX in a state that nobody vouches for: it opens one of its own.
+// In a child the parent's UCX is in an undefined state: the child opens its own context.
 static void live_as_child(const char* prefix) {
   memset(&calls, 0, sizeof calls);
   open_context_for_memory();

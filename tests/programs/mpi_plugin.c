@@ -1,5 +1,5 @@
-// A plug-in that uses MPI: what a program loads whose own scope knows nothing of MPI. Built twice,
-// so that one can take the place of the other: the second one is MPI_PLUGIN_OTHER.
+// A plug-in that uses MPI: loaded by a program without MPI in its own scope. Built twice, so that
+// one can replace the other: the second one is MPI_PLUGIN_OTHER.
 //
 // call_mpi(turn): turn 0 starts MPI, a negative one ends it; each other exchanges a message around
 // the ring of ranks, with the turn as tag, and tells where: "TURN FUNCTION LINE".
@@ -33,7 +33,7 @@ __attribute__((visibility("default"))) int call_mpi(int turn) {
   if (turn == 0) return MPI_Init(NULL, NULL);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  if (rank == 0) {  // the same in both, if one lies where the other lay
+  if (rank == 0) {  // the same in both, if one is loaded at the other's address
     fprintf(stderr, "plug-in of turn %d at %p\n", turn, (void*)call_mpi);
   }
   return exchange(turn) == (rank + size - 1) % size ? 0 : 1;

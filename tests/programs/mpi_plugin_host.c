@@ -1,4 +1,4 @@
-// Knows nothing of MPI, and loads plug-ins that do, each into a scope of its own. The first one
+// Does not use MPI itself, and loads plug-ins that do, each into a scope of its own. The first one
 // stays; the others are unloaded after their turn.
 //
 //     mpi_plugin_host PLUGIN...

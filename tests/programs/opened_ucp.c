@@ -1,5 +1,5 @@
 // Opens libucp by path at run time, as plug-ins and language bindings do, and exchanges tag messages
-// with itself through what it finds there by name. Several libraries are used in turns.
+// with itself through functions looked up by name. Several libraries are used in turns.
 //
 //     opened_ucp SCOPE LIBRARY [SCOPE LIBRARY ...]
 //

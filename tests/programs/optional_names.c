@@ -1,5 +1,5 @@
-// Looks for functions that not every MPI has, as programs do that want to use them where they are,
-// and calls those that this MPI's header has. Prints where each name was found.
+// Looks up functions that not every MPI has, as programs do to use them where available, and calls
+// those in this MPI's header. Prints where each name was found.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

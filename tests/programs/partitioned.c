@@ -1,5 +1,6 @@
 // Partitioned messages on two communicators, with the same peers and tags, whose last partitions
-// become ready before and after the receiver is known to be; and exchanges that others complete.
+// become ready before and after the receiver is known to be ready; and exchanges that other calls
+// complete.
 //
 //     partitioned [TRUTH-PREFIX]
 
@@ -40,7 +41,7 @@ static void expect(const struct message* message) {
   memset(message->in, 0, message->bytes);
 }
 
-// Receives and sends of whoever else talks drive what was begun.
+// Receives and sends of other messages progress the started operations.
 static void talk_on(const struct channel* channel) {
   char out = 1, in = 0;
   MPI_Request request;

@@ -1,6 +1,6 @@
-// Partitioned messages from rank 0 to rank 1 with delays of known length, and what came of them by
-// the program's own clock: one JSON object a line on standard output. A time is two readings of the
-// clock, before and after the call.
+// Partitioned messages from rank 0 to rank 1 with delays of known length, and the resulting times
+// by the program's own clock: one JSON object a line on standard output. A time is two readings of
+// the clock, before and after the call.
 //
 //     partitioned_waits single|threads DELAY-MS REPETITIONS SCENARIO...
 //

@@ -1,6 +1,5 @@
-// Each rank exchanges much with the rank that is half of all away, and less with its neighbour, in
-// blocks of 1 MiB.
-// usage: partners MUCH LESS
+// Each rank exchanges MUCH with the rank half the job away, and LESS with its neighbour, in blocks
+// of 1 MiB. usage: partners MUCH LESS
 #include "common.h"
 
 enum { kBlock = 1 << 20 };

@@ -1,5 +1,5 @@
-// What programs do, in small and with sizes of their own: `patterns ring`, `patterns stencil`,
-// `patterns all-to-all`.
+// Typical communication patterns, small and with varying sizes: `patterns ring`, `patterns
+// stencil`, `patterns all-to-all`.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@ enum { ROUNDS = 5, MOST = 1 << 18 };
 static char out[MOST], in[MOST];
 static int rank, size;
 
-// To the next rank, from the one before; sizes from 0 on, also such that are announced first.
+// To the next rank, from the one before; sizes from 0 on, also sizes that are announced first.
 static void ring(void) {
   const int next = (rank + 1) % size, previous = (rank + size - 1) % size;
   for (int round = 0; round < ROUNDS; ++round) {

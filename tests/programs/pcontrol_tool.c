@@ -1,5 +1,5 @@
-// Another tool between a program and its MPI: tells what MPI_Pcontrol(7, ...) of recorded_parts.c
-// brought, and hands on to nobody. It needs no MPI to be built.
+// Another tool between a program and its MPI: prints the arguments of MPI_Pcontrol(7, ...) in
+// recorded_parts.c, and does not forward the call. It can be built without MPI.
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,6 +1,5 @@
-// Ranks that compute for known times and exchange messages, so that the same work can be run as it is
-// and as a hypothesis would have it.
-// usage: phases SHAPE STEPS COMPUTE-US[,COMPUTE-US...]
+// Ranks that compute for known times and exchange messages, so that the same work can be run unchanged
+// and as in a hypothesis. usage: phases SHAPE STEPS COMPUTE-US[,COMPUTE-US...]
 //
 // A rank computes for its number of microseconds in each step, the last one for all further ranks.
 //   barrier  then all meet in a barrier
@@ -94,7 +93,7 @@ static void exchange_by_threads(int steps) {
 struct worker {
   MPI_Request request;
   int number;
-  pthread_barrier_t* both;  // a thread that ended would leave its place in the record to the other
+  pthread_barrier_t* both;  // a thread that ended would leave its lane in the recording to the other
 };
 
 static void* make_ready(void* argument) {

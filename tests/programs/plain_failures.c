@@ -59,7 +59,7 @@ static void fail_alone(struct side* side, ucp_ep_h endpoint) {
   request = ucp_tag_recv_nbx(side->worker, room, kRoom, kShort, UINT64_MAX, &defaults);
   finish(side, ucp_tag_send_nbx(side->to_self, data, kTruncated, kShort, &defaults), "sending");
   expect_error(side, request, "truncated receive");
-  // A rendezvous that nobody answers: the endpoint it waits for is given up.
+  // A rendezvous without an answer: the endpoint that it waits for is closed.
   request = ucp_tag_send_nbx(endpoint, data, kBytes, kUnwanted, &defaults);
   const ucp_request_param_t by_force = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
                                         .flags = UCP_EP_CLOSE_FLAG_FORCE};

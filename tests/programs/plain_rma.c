@@ -47,7 +47,8 @@ static void flush(const struct target* target, unsigned form) {
   }
   called(name, "flush", target->pid, 0);
   if (strstr(name, "worker") != NULL) {
-    // That of UCX 1.13 does not wait for operations that found no resources and are queued.
+    // The worker flush of UCX 1.13 does not wait for operations that were queued for lack of
+    // resources.
     finish(side, ucp_ep_flush_nbx(target->endpoint, &defaults), "ucp_ep_flush_nbx");
     called("ucp_ep_flush_nbx", "flush", target->pid, 0);
   }

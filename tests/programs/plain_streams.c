@@ -1,6 +1,6 @@
 // Two processes that send each other, and themselves, streams of bytes through UCP, without any
-// MPI: in every form of sending, taken in every form of receiving and in other portions than they
-// were sent in, over several endpoints between the same two workers. Every byte is checked. Each
+// MPI: with every send function, received with every receive function in other portions than they
+// were sent, over several endpoints between the same two workers. Every byte is checked. Each
 // writes what it sent as one JSON object a line.
 //
 //     plain_streams [TRUTH-PREFIX]
@@ -135,7 +135,7 @@ static void receive_up_to(struct side* side, struct way* way, size_t end) {
   }
 }
 
-// A receive that is there before the bytes are.
+// A receive that is posted before the bytes arrive.
 static void receive_expected(struct side* side, struct way* way, size_t bytes) {
   unsigned char* data = make_buffer(bytes);
   const ucp_request_param_t param = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,

@@ -1,4 +1,4 @@
-// Messages that are found before they are received: with and without wildcards, several of one tag
+// Messages that are probed before they are received: with and without wildcards, several of one tag
 // in flight, matched in one order and received in another.
 //
 //     probes [TRUTH-PREFIX]
@@ -127,7 +127,7 @@ static void match_then_receive(int round, enum finding finding) {
 
 int main(int argc, char** argv) {
 #if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5
-  // It looks for the communicator of each request that MPI_Waitall gets; those of MPI_Imrecv over UCX
+  // The check looks up the communicator of each request of MPI_Waitall; those of MPI_Imrecv over UCX
   // have none, and 5.0.7 crashes.
   setenv("OMPI_MCA_mpi_param_check", "0", 1);
 #endif

@@ -1,4 +1,4 @@
-// A process that uses UCX, and what else becomes of it.
+// A process that uses UCX, in various circumstances of its life.
 //
 //     process_life CASE
 //
@@ -140,7 +140,7 @@ char* getenv(const char* name) {
 static void* read_settings(void* unused) {
   (void)unused;
   const int count = exchange_with_self();
-  atomic_store(&has_reader, 1);  // without the tool nobody reads that one
+  atomic_store(&has_reader, 1);  // without the tool nothing reads that variable
   return (void*)(intptr_t)count;
 }
 
@@ -303,7 +303,7 @@ static void call_often(void (*handler)(int)) {
   check(setitimer(ITIMER_REAL, &often, NULL) == 0, "setitimer");
 }
 
-// Threads that start meanwhile, as UCX's own, never run the handler: it is for this thread alone.
+// Threads started meanwhile, such as UCX's own, never run the handler: only this thread does.
 static void block_calls(int how) {
   sigset_t alarm;
   sigemptyset(&alarm);

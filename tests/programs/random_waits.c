@@ -1,5 +1,5 @@
 // Random steps of messages, collective operations and one-sided epochs. Each rank writes which call
-// of which rank each of its calls waited for, and a naive reader of the recorded times can say how
+// of which rank each of its calls waited for; a naive reader of the recorded times can derive how
 // long. usage: random_waits SEED STEPS TRUTH
 //
 // Calls are numbered as they are made, MPI_Init is 0. A message carries the number of the call that

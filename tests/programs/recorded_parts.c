@@ -1,4 +1,4 @@
-// A ring of messages in rounds, of which parts are to be recorded. usage: recorded_parts CASE ...
+// Rounds of messages in a ring, parts of which are to be recorded. usage: recorded_parts CASE ...
 //
 //   pcontrol ROUNDS      MPI_Pcontrol(1) and (0) around two of five parts, each behind a barrier
 //   levels ROUNDS        the same, and other levels, with arguments of every kind, behind each part
@@ -35,7 +35,7 @@ static void one_round(int round) {
   if (!holds(received, (size_t)bytes, (uint64_t)round)) fail("round %d: wrong data", round);
 }
 
-// While a rank holds the token in its second round, no other message is on its way in the job.
+// While a rank holds the token in its second round, no other message of the job is in flight.
 static void pass_token(void) {
   const int left = (rank + size - 1) % size, right = (rank + 1) % size;
   int token = 0;

@@ -1,4 +1,4 @@
-// Requests of two communicators, of each process with itself, ended in every way. As truth: for
+// Requests on two communicators, of each process with itself, completed in every way. As truth: for
 // each call that takes requests the numbers of those that it was given (-1: none) and of those that
 // ended in it; requests have numbers in the order in which the program makes them.
 //
@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (argc < 2) fail("usage: requests TRUTH-PREFIX");
   open_truth(argv[1], rank);
-  MPI_Barrier(MPI_COMM_WORLD);  // MPICH hands nothing that is for the process itself to UCX
+  MPI_Barrier(MPI_COMM_WORLD);  // MPICH does not use UCX for messages to the process itself
   for (int i = 0; i < 2; ++i) MPI_Comm_dup(MPI_COMM_SELF, &comms[i]);
   waits();
   tests();

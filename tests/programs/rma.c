@@ -9,9 +9,9 @@
 #include "common.h"
 
 static const size_t kSizes[] = {1, 8, 1000, 9000, 100000, 4 << 20};
-// Larger ones only in epochs of one target: those of all are ended by UCX's flush of a worker,
-// which up to 1.13 does not wait for operations that found no resources and are queued, so that
-// fences of busy ranks end too early.
+// Larger ones only in epochs of one target: epochs of all targets end by UCX's worker flush, which
+// up to 1.13 does not wait for operations queued for lack of resources, so that fences of busy
+// ranks end too early.
 enum { kSizeCount = sizeof kSizes / sizeof *kSizes, kSmallCount = 4 };
 enum { kData = 4 << 20, kCounters = 4 };
 
@@ -211,8 +211,8 @@ static void use_allocated(MPI_Comm comm) {
   MPI_Win_free(&window.win);
 }
 
-// Only puts: to reach memory that was attached, libraries get its description first. A communicator
-// of its own tells these apart: not all libraries use UCP's puts here.
+// Only puts: to access attached memory, libraries get its description first. A separate
+// communicator distinguishes these: not all libraries use UCP's puts here.
 static void use_dynamic(MPI_Comm comm) {
   struct window window = {.own = allocate(sizeof(struct memory)), .comm = "dynamic"};
   MPI_Aint own;

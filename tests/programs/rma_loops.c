@@ -1,6 +1,6 @@
-// All ranks at once update memory of all ranks, in loops of one kind each, so that messages which
-// look alike are on their way from several ranks to one. What is counted is checked. Prints one
-// line that depends on the number of ranks only.
+// All ranks at once update memory of all ranks, in loops of one kind each, so that similar messages
+// are in flight from several ranks to one. The resulting counts are checked. Prints one line that
+// depends on the number of ranks only.
 //
 //     rma_loops [ROUNDS]
 
@@ -28,7 +28,7 @@ static void accumulate(const struct window* window, int target) {
                  window->win);
 }
 
-// Until nobody came in between.
+// Until no other rank interfered.
 static void compare_and_swap(const struct window* window, int target) {
   long seen = 0, found;
   for (;;) {

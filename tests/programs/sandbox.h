@@ -1,5 +1,5 @@
-// Filters of system calls that a program puts itself into, all of its threads: what is not let
-// through is refused with an errno, or ends the process.
+// System call filters that a program installs for all of its threads: a blocked call fails with an
+// errno, or ends the process.
 #pragma once
 
 #include <errno.h>
@@ -16,8 +16,7 @@
 
 enum { kMostRules = 64 };
 
-// What becomes of the `listed` system calls, and of all others. A process that ends does so by
-// SIGSYS.
+// The actions for the `listed` system calls, and for all others. A process is ended by SIGSYS.
 static void filter_calls(const int* listed, size_t count, unsigned of_listed, unsigned of_others) {
   struct sock_filter code[kMostRules * 2 + 4];
   size_t n = 0;

@@ -1,6 +1,6 @@
-// Sends messages to itself, goes into a sandbox, and sends as many again. With the KIND "thread"
-// for two seconds or more. With "SIGKILL" there is no sandbox, and that is its end. With "waits" it
-// rests there, and says whether anything of it does not.
+// Sends messages to itself, enters a sandbox, and sends the same number again. With the KIND
+// "thread" for two seconds or more. With "SIGKILL" it kills itself instead of entering a sandbox.
+// With "waits" it sleeps there, and reports whether any of its threads is busy.
 //
 //     sandboxed KIND MESSAGES [before|at-once]      a KIND of sandbox.h
 //

@@ -1,4 +1,4 @@
-// Passes messages around a ring, goes into a sandbox, and passes as many again.
+// Passes messages around a ring, enters a sandbox, and passes the same number again.
 //
 //     sandboxed_mpi KIND MESSAGES      a KIND of sandbox.h
 #include <mpi.h>

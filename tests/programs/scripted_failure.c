@@ -1,7 +1,7 @@
 // Two workers of one process whose connection fails: after messages that arrive, the scripted
 // transport is told to let an operation fail, and more are sent. UCX calls the error handler and
-// ends whatever was outstanding. What each send and receive came to is printed as one JSON object a
-// line.
+// ends whatever was outstanding. The result of each send and receive is printed as one JSON object
+// a line.
 //
 //     scripted_failure SCRIPT
 
@@ -95,8 +95,8 @@ static void close_endpoint(struct side* side) {
   end(request);
 }
 
-// All at once. What is not sent by then ends when the endpoint is closed: if it failed at the far
-// side only, the near one does not hear of it. What is not received is cancelled.
+// All at once. What is not sent by then ends when the endpoint is closed: if it failed only at the
+// far side, the near one is not notified. Outstanding receives are cancelled.
 static void exchange(ucp_tag_t first_tag) {
   static unsigned char sent[kLargest], got[kMessages][kLargest];
   const ucp_request_param_t defaults = {0};

@@ -1,6 +1,6 @@
 // Two processes that exchange tag messages between host memory and that of a GPU which does not exist
-// (tests/scripted-transport), in all four combinations; every content is checked. UCX moves what lies
-// on the GPU through host memory, by operations inside those of the network's transport.
+// (tests/scripted-transport), in all four combinations; every content is checked. UCX stages GPU
+// memory through host memory, by operations inside those of the network's transport.
 //
 //     scripted_gpu
 

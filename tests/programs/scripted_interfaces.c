@@ -1,6 +1,6 @@
-// More interfaces than the log has ids for, as of a service that opens and closes workers all its
-// life: messages on the first device, then interfaces without end on the second one, then messages
-// on the first again. More than the shim has entries for, too.
+// More interfaces than the log has ids for, as in a long-running service that opens and closes
+// workers: messages on the first device, then interfaces without end on the second one, then
+// messages on the first again. More than the shim has entries for, too.
 //
 //     scripted_interfaces
 

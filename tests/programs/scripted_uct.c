@@ -1,6 +1,6 @@
 // Every operation of UCT, driven without UCP over the scripted transport, with every outcome that
-// its script can give it: complete at once, refused and queued, late, late in another thread, in
-// error at once and late. Contents are checked where an operation succeeded.
+// the script supports: complete at once, refused and queued, late, late in another thread, in error
+// at once and late. Contents are checked where an operation succeeded.
 //
 //     scripted_uct
 
@@ -110,8 +110,8 @@ static size_t pack_nothing(void* to, void* argument) {
   longjmp(out_of_call, 1);
 }
 
-// Leaves operations from inside, as a program does that handles an error so. What it posts after
-// that is whole, be it on the same endpoint or inside another operation.
+// Leaves operations by longjmp, as some programs handle errors. Later operations are recorded
+// completely, on the same endpoint or inside another operation.
 static void jump_out(void) {
   scripted_transport_mark("after a jump");
   const unsigned before = arrived;
@@ -130,7 +130,7 @@ static void jump_out(void) {
 static ucs_status_t on_message(void* argument, void* data, size_t bytes, unsigned flags) {
   (void)argument, (void)data, (void)bytes, (void)flags;
   ++arrived;
-  // What the script refuses here is not answered.
+  // A request that the script refuses here gets no answer.
   asked += uct_ep_am_short(pair.far.endpoint, kAnswerId, 1, NULL, 0) == UCS_OK;
   return UCS_OK;
 }
@@ -165,7 +165,7 @@ static void* post_and_leave(void* argument) {
   return NULL;
 }
 
-// Operations whose poster is gone when they end, in a thread that never posted.
+// Operations whose posting thread has ended when they complete, in a thread that never posted.
 static void leave_behind(void) {
   pthread_t thread;
   const unsigned before = ended;
@@ -183,7 +183,8 @@ static void on_purge(uct_pending_req_t* request, void* argument) {
   ((struct queued*)request)->status = UCS_ERR_CANCELED;
 }
 
-// What waits is taken out of the queue and never posted; without a callback nobody is told.
+// Pending requests are removed from the queue and never posted; without a callback there is no
+// notification.
 static void purge(uct_pending_purge_callback_t callback, unsigned told) {
   scripted_transport_mark("purged");
   scripted_transport_script("*:no_resource=100");
@@ -196,7 +197,7 @@ static void purge(uct_pending_purge_callback_t callback, unsigned told) {
   }
   uct_ep_pending_purge(pair.near.endpoint, callback, NULL);
   check(purged == told, "purging");
-  // Not where a test leaves out the very hook that sees to it.
+  // Not where a test leaves out the hook for it.
   const char* left_out = getenv("UCTRACE_LEAVE_OUT");
   if (left_out == NULL || strcmp(left_out, "ep_pending_purge") != 0) {
     for (int i = 0; i < kRepeats; ++i) {

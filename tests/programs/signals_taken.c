@@ -1,7 +1,7 @@
-// Says which signals it gets.
+// Reports which signals it receives.
 //
-//     signals_taken FILE default     takes none: they do what they do by default
-//     signals_taken FILE count       counts each, until the last real-time signal comes, and prints
+//     signals_taken FILE default handles none: default actions signals_taken FILE count counts
+//     each, until the last real-time signal comes, and prints
 //                                    "NUMBER COUNT" of those that came, with a value that came
 //                                    along
 //

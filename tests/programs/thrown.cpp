@@ -1,5 +1,5 @@
-// An error handler of MPI that throws: the exception passes through MPI to the caller, who goes on.
-// Any number of ranks.
+// An error handler of MPI that throws: the exception passes through MPI to the caller, which
+// continues. Any number of ranks.
 #include <mpi.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
-// Asks MPI_T for the variables of monitoring, and compares them with what it does: `tool_variables FOLDER` ends
-// with 0 if all is right, and says what is not. FOLDER then holds the profiles that it flushed, `phase_1` and
-// `phase_2`, and `end` of MPI_Finalize. What the variables tell of all that it sent is printed, a line a peer. With
-// `own` it prints how many variables and categories there are, and what asking for one of ours returns.
+// Asks MPI_T for the variables of monitoring, and compares them with its own calls: `tool_variables FOLDER` exits
+// with 0 if all agree, and prints the differences. FOLDER then holds the profiles that it flushed, `phase_1` and
+// `phase_2`, and `end` of MPI_Finalize. The final values of the variables are printed, a line per peer. With `own`
+// it prints how many variables and categories there are, and what asking for one of ours returns.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +126,7 @@ static void check_info(void) {
   }
 }
 
-// Numbers out of range are errors; those of the library's own variables are where they were, or behind.
+// Indices out of range are errors; the library's own variables keep their indices, or are shifted behind ours.
 static void check_all_numbers(void) {
   int pvars, cvars, categories;
   SUCCEEDS(MPI_T_pvar_get_num(&pvars));
@@ -232,7 +232,7 @@ static void check_messages(MPI_T_pvar_session session) {
   check_read(session, count, messages, "messages");
   check_read(session, bytes, sizes, "bytes");
 
-  // A handle of another session begins on its own, and counts beside the first.
+  // A handle of another session starts separately, and counts independently of the first.
   MPI_T_pvar_session other;
   SUCCEEDS(MPI_T_pvar_session_create(&other));
   Variable beside = bind(other, "pml_monitoring_messages_count", MPI_COMM_WORLD);
@@ -265,7 +265,7 @@ static void check_messages(MPI_T_pvar_session session) {
   FAILS_WITH(MPI_T_pvar_read(session, beside.handle, values), MPI_T_ERR_INVALID_HANDLE);
   FAILS_WITH(MPI_T_pvar_read(other, MPI_T_PVAR_HANDLE_NULL, values), MPI_T_ERR_INVALID_HANDLE);
 
-  // Switched off, all stay as they are.
+  // When switched off, all keep their values.
   int unused, off = 0, on = 2;
   MPI_T_cvar_handle enable = control("pml_monitoring_enable", &unused);
   SUCCEEDS(MPI_T_cvar_write(enable, &off));
@@ -381,8 +381,8 @@ static void check_collectives(MPI_T_pvar_session session) {
   MPI_Comm_free(&copy);
 }
 
-// Each profile is of what came since the one before.
-// A fork child has no counters until it uses MPI or UCX, and no handles of its parent.
+// Each profile covers the time since the previous one. A fork child has no counters until it uses MPI or UCX, and
+// no handles of its parent.
 static void check_fork(MPI_T_pvar_session session) {
   Variable counts = bind(session, "pml_monitoring_messages_count", MPI_COMM_WORLD);
   Variable flush = bind(session, "pml_monitoring_flush", MPI_COMM_NULL);
@@ -402,7 +402,7 @@ static void check_fork(MPI_T_pvar_session session) {
   free(values);
 }
 
-// A file of others, and one that a link leads to, are not written.
+// A foreign file, and the target of a link, are not overwritten.
 static void check_what_lies_there_stays(MPI_T_pvar_session session, MPI_T_pvar_handle flush, const char* folder) {
   char mine[4096], link[4096], name[4096], text[16] = "";
   snprintf(mine, sizeof mine, "%s/mine.%d.prof", folder, rank);

@@ -1,4 +1,4 @@
-// Every form of UCP's active messages: handlers that check what comes, and the sends to them.
+// Every form of UCP's active messages: handlers that check the messages, and the sends to them.
 #pragma once
 
 #include "ucp_truth.h"

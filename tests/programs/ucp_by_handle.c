@@ -1,5 +1,5 @@
-// Uses UCP through a handle of its library, as bindings of other languages do: no call goes by what
-// is preloaded.
+// Uses UCP through a handle of its library, as bindings of other languages do: no call passes
+// through a preloaded library.
 //
 //     ucp_by_handle LIBUCP
 

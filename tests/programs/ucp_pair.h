@@ -16,7 +16,8 @@
 
 static const char* program;
 
-// `channel` connects the processes for what UCP leaves to its users: addresses and the farewell.
+// `channel` connects the processes for what UCP leaves to its users: exchanging addresses and
+// synchronizing at the end.
 struct side {
   int number, channel;
   ucp_context_h context;
@@ -117,7 +118,7 @@ static inline void close_endpoint(struct side* side, ucp_ep_h endpoint) {
   ucp_request_free(request);
 }
 
-// Nobody goes on before the other has all it wants: until then both make progress.
+// Neither side continues before the other is done: until then both make progress.
 static inline void meet(struct side* side) {
   const ucp_request_param_t defaults = {0};
   char done = 1;
@@ -138,8 +139,8 @@ static inline void close_side(struct side* side) {
   free(side->other);
 }
 
-// Who waits for the other makes progress for ever, so neither side outlives a failure of the other:
-// the kernel kills the child with its parent, and the parent ends when its child fails.
+// A side that waits for the other makes progress for ever, so neither may outlive a failure of the
+// other: the kernel kills the child with its parent, and the parent ends when its child fails.
 static void on_child(int number, siginfo_t* info, void* context) {
   (void)number, (void)context;
   if (info->si_code == CLD_EXITED && info->si_status == 0) return;

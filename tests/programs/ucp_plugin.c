@@ -1,11 +1,11 @@
-// A plug-in that uses UCP: what a program loads whose own scope knows nothing of UCX.
+// A plug-in that uses UCP: loaded by a program without UCX in its own scope.
 #include "ucp_self.h"
 
 #define PLUGIN __attribute__((visibility("default")))
 
 PLUGIN int use_ucx(void) { return exchange_with_self(); }
 
-// The same in two steps, for who does something else in between.
+// The same in two steps, for callers that do something in between.
 static ucp_context_h context;
 
 PLUGIN void begin_ucx(void) { context = open_context(); }
@@ -18,7 +18,7 @@ PLUGIN int go_on(void) {
   return kSizeCount;
 }
 
-// For who goes on as long as it lives (ucp_service.py).
+// For a caller that runs until it is killed (ucp_service.py).
 static struct node service;
 
 PLUGIN void open_service(void) { service = open_node(open_context(), UCS_THREAD_MODE_SINGLE); }

@@ -39,7 +39,7 @@ static void* exchange(void* argument) {
   return NULL;
 }
 
-// More than what is ready: then somebody has to make files or memory, and is ended.
+// More than the prepared chunks: then the helper has to create files or memory, and is killed.
 static void lose_helper(void) {
   enum { kMany = 40000 };
   const ucp_tag_t tag = (ucp_tag_t)kMostThreads << 32;

@@ -1,4 +1,4 @@
-// Shared by the programs that write what they called of UCP as one JSON object a line.
+// Shared by the programs that write their UCP calls as one JSON object a line.
 #pragma once
 
 #include "ucp_pair.h"
@@ -29,5 +29,5 @@ static inline void called(const char* function, const char* kind, int to, size_t
           function, kind, (int)getpid(), to, bytes);
 }
 
-// Of the calls that take no parameters of a request.
+// Callback of the calls without request parameters.
 static inline void ignore(void* request, ucs_status_t status) { (void)request, (void)status; }

@@ -1,6 +1,6 @@
-// An MPI library that nobody knows: it has all functions that uctrace asks, and a version text of
-// its own, or the one in UNKNOWN_MPI_TEXT. What it is asked beyond that text before it was recognised
-// ends the program.
+// An unknown MPI library: it has all functions that uctrace calls, and a version text of its own, or
+// the one in UNKNOWN_MPI_TEXT. Any call other than for that text before it was recognised ends the
+// program.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

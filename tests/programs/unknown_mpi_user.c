@@ -1,4 +1,4 @@
-// Calls a library of MPI that nobody knows (unknown_mpi.c).
+// Calls an unknown MPI library (unknown_mpi.c).
 #include <stdio.h>
 
 int MPI_Init(int* argc, char*** argv);

@@ -1,5 +1,5 @@
-// Memory of GPUs of ROCm and of Level Zero, for programs that send it, and what their GPUs are
-// called. After what has check(), as ucp_pair.h.
+// Memory of GPUs of ROCm and of Level Zero, for programs that send it, and the names of their GPUs.
+// To be included after a header with check(), such as ucp_pair.h.
 #pragma once
 
 #include <hsa/hsa.h>

@@ -1,6 +1,6 @@
 // Every collective operation of the communicator, blocking and not, with counts and datatypes that
-// tell all its data apart; what each process hands to it and gets is written as truth. Contents do
-// not matter here. Any number of ranks from 2 on.
+// make all its data distinguishable; what each process passes in and gets is written as truth.
+// Contents do not matter here. Any number of ranks from 2 on.
 //
 //     volumes TRUTH-PREFIX
 

@@ -3,8 +3,8 @@
 //
 // Each rank writes to TRUTH.<rank>.jsonl what it waited for: {"kind", "waiting", "causing", "ns"};
 // 0 ns or less: it did not wait for that one. In the end it writes when it called MPI_Finalize.
-// Ranks are late by computing, not by sleeping in MPI: who waits has entered its call long before.
-// A rank learns of the other's times by messages after the measurement.
+// Ranks are late by computing, not by sleeping in MPI: a waiting rank has entered its call long
+// before. A rank learns of the other's times by messages after the measurement.
 #include <time.h>
 
 #include "common.h"
@@ -32,8 +32,7 @@ static void compute(int64_t ms) {
   }
 }
 
-// Whoever reads the record tells what a case is about by the function: what it does before and
-// after is not inlined.
+// The test identifies the calls of a case by their function: code before and after is not inlined.
 #define APART __attribute__((noinline)) static
 
 // When each rank entered the call that the case is about, the same on all of them.
@@ -123,7 +122,7 @@ static void waitsome(void) {
   write_wait("late_sender", 1, 0, all.ns[0] - all.ns[1]);
 }
 
-// By what finds the message, before it is received.
+// By the probe that finds the message, before it is received.
 static void late_for_probe(int matched) {
   int value = rank;
   if (rank == 0) compute(kDelayMs);
@@ -144,7 +143,7 @@ static void late_for_probe(int matched) {
 static void probe(void) { late_for_probe(0); }
 static void mprobe(void) { late_for_probe(1); }
 
-// What was sent first is taken last.
+// The message sent first is received last.
 static void wrong_order(void) {
   int first = 1, second = 2;
   int64_t at = now_ns();
@@ -277,7 +276,7 @@ APART MPI_Comm make_ring(void) {
   return ring;
 }
 
-// In a ring: who is no neighbour of the late rank does not wait.
+// In a ring: a rank that is no neighbour of the late rank does not wait.
 static void neighbours(void) {
   const int out = rank;
   int in[2];
@@ -523,7 +522,7 @@ static void lock_all(void) {
 }
 
 // A ring of steps in which one rank has more work than the others. Every rank ends up waiting for
-// its neighbours; what is asked is whose work that comes from.
+// its neighbours; the question is whose work causes it.
 static void ring(void) {
   enum { kSteps = 10, kDoubles = 64 };
   double out[kDoubles] = {0}, left[kDoubles], right[kDoubles];
@@ -635,7 +634,7 @@ int main(int argc, char** argv) {
   const int64_t ends_at = now_ns();
   MPI_Finalize();
   if (truth_file != NULL) {
-    // Nobody can be told any more: who reads the files takes the differences.
+    // No communication is possible any more: the reader of the files computes the differences.
     fprintf(truth_file, "{\"kind\":\"finalized\",\"rank\":%d,\"at\":%lld}\n", rank,
             (long long)ends_at);
     fclose(truth_file);

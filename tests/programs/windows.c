@@ -22,7 +22,7 @@ static void write_call(const struct channel* channel, const char* function, int 
           target >= 0 ? channel->world[target] : target, bytes, fetched);
 }
 
-// Rank r of the channel works on slot r of its target's window, so that nobody is in another's way.
+// Rank r of the channel works on slot r of its target's window, so that ranks do not interfere.
 struct shared {
   const struct channel* channel;
   MPI_Win window;

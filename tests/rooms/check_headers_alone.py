@@ -1,7 +1,7 @@
-"""Each header compiles alone: who includes it need include nothing before. One that a source of the same
-name includes first was compiled so by the build, if that source is not compiled together with others; the other
-headers are compiled here, with the options of a source that includes them: C++ by clang, if it is there, as what it
-precompiles takes less than half of the time (precompiled.py).
+"""Each header compiles alone: an includer need not include anything before it. A header that a source of the same name
+includes first was checked by the build, if that source is not compiled together with others; the other headers are
+compiled here, with the options of a source that includes them: C++ by clang, if it is there, as what it precompiles
+takes less than half of the time (precompiled.py).
 
     check_headers_alone.py BUILD [HEADER ...]"""
 
@@ -57,7 +57,7 @@ def is_included_first(header, together):
 
 
 def compiles(compiler):
-    """Also where it finds no C++ library, or one that is too new for it, it is there."""
+    """Clang may be installed, but find no C++ library, or one that is too new for it."""
     return shutil.which(compiler) and subprocess.run(
         [compiler, "-std=c++20", "-fsyntax-only", "-x", "c++", "-"], input="#include <filesystem>\n#include <ranges>\n",
         text=True, check=False, capture_output=True).returncode == 0
@@ -72,14 +72,14 @@ WITH_THEIR_WORD = ("-o", "-c", "-MQ", "-MF", "-MT")
 
 
 def options_of(entry):
-    """Without what is of the object."""
+    """Without the options for the object file."""
     kept, passes_over = [], False
     for word in shlex.split(entry["command"]):
         if passes_over:
             passes_over = False
         elif word in WITH_THEIR_WORD:
             passes_over = True
-        # A compiler cache keeps nothing of a check of syntax.
+        # A compiler cache does not cache a syntax check.
         elif word not in ("-MD", "-MMD", "-Winvalid-pch", "ccache") and not word.startswith("-fsanitize"):
             kept.append(word)
     return kept
@@ -125,7 +125,7 @@ class Compilation:
         self.command = [*options, "-I" + relpath(ROOT, self.directory)]
 
     def failure(self, folder, given):
-        """What the compiler says, or None. `given`: options for what is precompiled."""
+        """The compiler's errors, or None. `given`: options for what is precompiled."""
         source = folder / f"{self.header.replace('/', '_')}.{'c' if self.is_c else 'cpp'}"
         source.write_text(f'#include "{self.header}"\n')
         # A header of static functions uses none of them.
@@ -162,7 +162,7 @@ FOR_CPP = {"file": "none.cpp", "command": "c++ -std=c++20"}  # in the folder of 
 
 
 def main(build, *chosen):
-    # A source that is compiled several times is looked through once.
+    # A source that is compiled several times is scanned once.
     entries = {entry["file"]: entry for entry in json.loads(Path(build, "compile_commands.json").read_text())}
     known = includers(entries.values())
     together = compiled_together(build)

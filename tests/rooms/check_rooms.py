@@ -1,6 +1,6 @@
-"""Who may include whom. rooms.txt names for each room the rooms whose headers it may include; a room may
-always include its own. Fails for any other include, for a permission that nobody needs, and for rooms
-that include each other in a circle.
+"""Which rooms may include which. rooms.txt names for each room the rooms whose headers it may include; a
+room may always include its own. Fails for any other include, for an unused permission, and for rooms
+that include each other in a cycle.
 
     check_rooms.py ROOT ROOMS     checks the sources below ROOT
     check_rooms.py --self-test    each kind of mistake is found

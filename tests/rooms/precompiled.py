@@ -1,5 +1,5 @@
-"""Precompiles by clang what many headers include. A header that includes it sees it in any case, so it may come before
-that header, too. An include within #if, or below a declaration or a #define, does not count."""
+"""Precompiles, with clang, headers that many others include. A header that includes it sees it in any case, so it may
+come before that header, too. An include within #if, or below a declaration or a #define, does not count."""
 
 import re
 import subprocess
@@ -15,7 +15,7 @@ USERS = 25  # A file is precompiled only if this many headers use it.
 
 @cache
 def direct_includes(path):
-    """(names as they are written, whether all includes stand before all else)"""
+    """(names as written, whether all includes precede everything else)"""
     names, depth, is_below, at_top = [], 0, False, True
     for line in COMMENT.sub("", path.read_text()).replace("\\\n", " ").splitlines():
         directive = DIRECTIVE.match(line)
@@ -66,7 +66,7 @@ def choose(root, headers):
 
 
 def make(command, names, file, directory):
-    """Whether `file` was made: if not, one of the headers does not compile, which is then said of itself."""
+    """Whether `file` was made: if not, one of the headers does not compile, which its own check then reports."""
     source = Path(file).with_suffix(".hpp")
     source.write_text("".join(f"#include {n if n[0] in '<' + chr(34) else chr(34) + n + chr(34)}\n" for n in sorted(names)))
     return subprocess.run([*command, "-x", "c++-header", source, "-o", file], cwd=directory, check=False,

@@ -1,4 +1,4 @@
-"""A sanitizer finds the mistake that a program makes on purpose, and nothing without it.
+"""A sanitizer finds the deliberate mistake of a program, and nothing without it.
 
 usage: check_seeded.py PROGRAM MISTAKE REPORT
 """

@@ -1,5 +1,5 @@
-// The history of allocations, told by the test in a plug-in's place: it is in the log with its own
-// times, and operations name it without a question to the driver.
+// The history of allocations, reported by the test instead of a plug-in: it is in the log with its
+// own times, and operations name it without a query to the driver.
 #include "device-attributor/history.h"
 
 #include <cstdlib>
@@ -97,7 +97,7 @@ TEST_CASE("history: it tells all that is allocated, with the times of that") {
   const LogFile log = folder.log();
   const History history(log);
   CHECK(history.by == "this test");
-  // Threads that change the table at once for too long lose something, and that is said.
+  // Threads that change the table concurrently for too long lose entries, which is reported.
   for (const Fault& fault : history.faults) CHECK(fault.value == 1);
   std::size_t wrong = 0, told = 0;
   for (const UcpOperationView& view : history.sends) {
@@ -106,7 +106,7 @@ TEST_CASE("history: it tells all that is allocated, with the times of that") {
     const DeviceMemory& met = found->second;
     const unsigned number = gpu::test::part_at(reinterpret_cast<void*>(view.r.buffer));
     wrong += met.begin != reinterpret_cast<std::uint64_t>(part(number));
-    // Where another thread changes the table for long nothing is found, and the driver is asked.
+    // While another thread changes the table for long nothing is found, and the driver is queried.
     if ((met.flags & DeviceMemory::kAllocated) == 0) continue;
     ++told;
     wrong += met.bytes != kPartBytes || met.kind != DeviceMemoryKind::pool ||

@@ -1,5 +1,5 @@
-// Runs what is given to it on threads of its own, soon: how the UCX of these tests ends operations
-// on other threads than the one that posted them.
+// Soon runs the given tasks on threads of its own: how the UCX of these tests ends operations on
+// other threads than the one that posted them.
 #pragma once
 
 #include <condition_variable>

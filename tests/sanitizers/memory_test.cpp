@@ -1,5 +1,5 @@
-// The memory of operations, as a driver and a UCX tell it that stand in for real ones: each
-// operation names the allocation that was at its address when it was posted.
+// The memory of operations, as reported by stand-ins for a driver and for UCX: each operation names
+// the allocation that was at its address when it was posted.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,7 +113,7 @@ TEST_CASE("memory: each send names what was at its address, however often that i
         view.memory.believed_device != (device ? kStandInDevice : OperationMemory::kNoDevice) ||
         view.memory.believed_from != BeliefFrom::cache;
   }
-  // An allocation of which the log has no word, for lack of a chunk, was used three times.
+  // An allocation missing from the log, for lack of a chunk, was used three times.
   CHECK(wrong <= 3 * memory.counted.dropped[static_cast<std::size_t>(DropKind::definition)]);
   CHECK(disbelieved == 0);
   CHECK(sends_of(log).size() + log.dropped_records() >= 5 * kThreads * kRounds);
@@ -243,7 +243,8 @@ TEST_CASE("memory: a caller may say what it is") {
   CHECK(sends[0].memory.own == kHostMemory);
   CHECK(sends[0].memory.believed == Belief::cuda_managed);
   CHECK(sends[0].memory.believed_from == BeliefFrom::caller);
-  CHECK(sends[1].memory.believed == Belief::host);  // it did not say, and UCX looked
+  CHECK(sends[1].memory.believed == Belief::host);  // the program did not state it, and UCX
+                                                    // detected it
   CHECK(sends[1].memory.believed_from == BeliefFrom::cache);
 }
 

@@ -1,5 +1,5 @@
 // Mistakes on purpose, each in a data structure of the recorder: a sanitizer that does not find
-// them would find none of ours.
+// them would not find real ones.
 //
 //     seeded race|overflow|undefined
 #include <cstdio>

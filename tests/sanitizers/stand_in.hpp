@@ -1,13 +1,13 @@
-// What the tests call of the UCX and the MPI that stand in for real ones, beyond the functions of
-// these libraries. Both are one shared library, compiled with the sanitizer, too.
+// The tests' interface to the stand-ins for UCX and MPI, beyond the functions of these libraries.
+// Both are one shared library, compiled with the sanitizer, too.
 #pragma once
 
 // Starts and stops the threads on which operations end. All that was begun has ended after `stop`.
 extern "C" void stand_in_start();
 extern "C" void stand_in_stop();
 
-// The UCX's hooks of memory that is no host's: tells who watches that a range was allocated, or is
-// about to be freed. Its cache answers by `is_device` what memory is; at first all is the host's.
+// UCX's hooks for device memory: notifies observers that a range was allocated, or is about to be
+// freed. Its cache classifies memory by `is_device`; at first all is host memory.
 extern "C" void stand_in_memory_event(bool allocated, void* begin, unsigned long bytes);
 extern "C" void stand_in_memory_types(bool (*is_device)(const void*));
 inline constexpr unsigned kStandInDevice = 3;  // what this UCX calls the GPU

@@ -19,7 +19,7 @@ std::uint64_t allocate(unsigned number);
 void release(unsigned number);
 bool is_allocated(const void* address);
 
-// From now on the driver answers with this error; 0: with what there is.
+// From now on the driver returns this error; 0: it answers normally.
 void fail_with(int error);
 
 }  // namespace uctrace::gpu::test

@@ -1,4 +1,4 @@
-// As much of an MPI as the shim asks for and the tests call: one rank, and nothing is moved.
+// The part of an MPI that the shim needs and the tests call: one rank, and no data is moved.
 #include <atomic>
 #include <cstring>
 
@@ -17,7 +17,7 @@ STAND_IN int PMPI_Get_library_version(char* text, int* length) {
   *length = static_cast<int>(std::strlen(text));
   return 0;
 }
-STAND_IN int MPIR_Dup_fn() { return 0; }  // by which it is known
+STAND_IN int MPIR_Dup_fn() { return 0; }  // by which it is recognized
 STAND_IN int PMPI_Initialized(int* flag) { return *flag = 1, 0; }
 STAND_IN int PMPI_Finalized(int* flag) { return *flag = 0, 0; }
 STAND_IN int PMPI_Query_thread(int* level) { return *level = thread_level, 0; }

@@ -1,4 +1,4 @@
-// As much of UCX as the tests call: a transport to oneself whose operations end on other threads,
+// The part of UCX that the tests call: a loopback transport whose operations end on other threads,
 // and a UCP of which each third operation ends at return, inside its call, and later.
 #include <ucp/api/ucp.h>
 #include <uct/api/uct.h>
@@ -261,7 +261,7 @@ ucs_status_ptr_t operate(Worker& worker, const ucp_request_param_t* param,
 
 }  // namespace
 
-// Older than the first UCX whose table of protocols is looked at.
+// Older than the first UCX whose table of protocols is read.
 STAND_IN void ucp_get_version(unsigned* major, unsigned* minor, unsigned* release) {
   *major = 1;
   *minor = 12;
@@ -308,7 +308,7 @@ STAND_IN ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t*,
                                     ucp_ep_h* endpoint) {
   return *endpoint = reinterpret_cast<ucp_ep_h>(worker), UCS_OK;
 }
-// The handle is the memory; how much of it, is known of the last one.
+// The handle is the memory; its size is known only for the last one.
 constinit std::atomic<std::size_t> mapped_bytes{0};
 STAND_IN ucs_status_t ucp_mem_map(ucp_context_h, const ucp_mem_map_params_t* params,
                                   ucp_mem_h* memory) {

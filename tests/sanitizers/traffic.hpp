@@ -1,5 +1,5 @@
-// What the tests of the shims do on many threads, and what they find in the log: over a UCX and an
-// MPI that stand in for real ones (stand_in.hpp).
+// The traffic of the shim tests on many threads, and its log: over stand-ins for UCX and MPI
+// (stand_in.hpp).
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the layouts of internals.hpp against UCX's own headers.
+"""Compares the layouts of internals.hpp with UCX's own headers.
 
     check_layouts.py SOURCE [INCLUDE]
 
@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 # Only what libuct touches in them is stated.
 HEADS = {"uct_base_iface", "uct_iface_is_reachable_params"}
 NAMES_OF_UCX = {"uct_md_attr_v2": "uct_md_attr_v2_t"}  # which has no tag
-# What a build would have settled, as in a release.
+# The configuration that a release build would have produced.
 CONFIGURATION = """
 #define ENABLE_STATS 0
 #define ENABLE_DEBUG_DATA 0

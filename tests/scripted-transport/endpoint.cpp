@@ -29,7 +29,7 @@ ucs_status_t create(const uct_ep_params_t* params, uct_ep_h* ep) {
   return UCS_OK;
 }
 
-// Nobody hears of what is still outstanding from an endpoint that is gone.
+// Outstanding operations of a destroyed endpoint are never reported.
 void destroy(uct_ep_h ep) {
   Endpoint& endpoint = endpoint_of(ep);
   Interface& interface = endpoint.interface();
@@ -62,7 +62,7 @@ bool is_blocked(const Endpoint& endpoint) {
          (!endpoint.pending.empty() && interface.dispatching != &endpoint);
 }
 
-// Where the operation would go through now, it is not queued: the caller tries again.
+// If the operation would succeed now, it is not queued: the caller tries again.
 ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t* request, unsigned) {
   Endpoint& endpoint = endpoint_of(ep);
   oracle::Row row = endpoint.interface().row("pending_add");
@@ -100,7 +100,7 @@ ucs_status_t fence(uct_ep_h ep, unsigned) {
   });
 }
 
-// Whether the peer's process is there; the answer is the endpoint's failure, if anything.
+// Checks whether the peer's process exists; if not, the endpoint fails.
 ucs_status_t check(uct_ep_h ep, unsigned, uct_completion_t*) {
   Endpoint& endpoint = endpoint_of(ep);
   Call call{.operation = Operation::ep_check};
@@ -163,7 +163,7 @@ Verdict Endpoint::admit(Operation operation) {
   return verdict;
 }
 
-// What is outstanding ends first, so that the handler finds the endpoint at rest.
+// Outstanding operations end first, so that the handler finds the endpoint idle.
 void Endpoint::fail(ucs_status_t status) {
   Interface& its = interface();
   failure = status;
@@ -191,7 +191,7 @@ ucs_status_t post(Endpoint& endpoint, Call& call,
   row.id = call.id;
   row.tracked = call.completion != nullptr;
   Verdict verdict = endpoint.admit(call.operation);
-  // A copy within the process needs no key, and UCX gives it any.
+  // A copy within the process needs no key, and UCX passes an arbitrary one.
   const bool needs_key = call.key != UCT_INVALID_RKEY && !interface.flavour->copies;
   if (verdict.status == UCS_OK && needs_key &&
       !key_allows(call.key, endpoint.peer, call.remote, call.bytes)) {

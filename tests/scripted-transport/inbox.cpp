@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kSlots = 64, kSlack = 16;
 }
 
-// Zeros make it empty. `lock` is robust: a process that dies while it holds it stops nobody.
+// Zeros make it empty. `lock` is robust: a process that dies while holding it blocks no other.
 struct Inbox::Shared {
   pthread_mutex_t lock;
   std::uint64_t serial, written, read;

@@ -1,6 +1,6 @@
 // Where the messages of an interface arrive: a ring of slots in anonymous shared memory, into which
-// other interfaces write, of this process or another one. Whoever knows process and file descriptor
-// finds it in /proc, so there is no name that could outlive the processes.
+// other interfaces write, of this process or another one. It is opened through /proc by process and
+// file descriptor, so there is no name that could outlive the processes.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,8 @@ namespace scripted {
 struct InboxAddress {
   std::int32_t pid;
   std::int32_t descriptor;
-  std::uint64_t serial;  // tells interfaces apart that get the same descriptor one after the other
+  std::uint64_t serial;  // distinguishes interfaces that get the same descriptor one after the
+                         // other
   bool operator==(const InboxAddress&) const = default;
 };
 
@@ -56,12 +57,12 @@ class Inbox {
   ~Inbox();
 
   const InboxAddress& address() const { return address_; }
-  // Leaves room for those that looked at the same time.
+  // Leaves room for senders that checked at the same time.
   bool has_room() const;
   void push(const Head& head, const void* data);  // waits in the rare case that there is no room
   std::optional<Message> pop();
 
-  // Runs `change` while nobody else changes memory through this inbox's interface.
+  // Runs `change` with exclusive access to memory through this inbox's interface.
   template <typename Change>
   void exclusively(Change&& change) {
     lock();

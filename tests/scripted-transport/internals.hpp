@@ -1,8 +1,8 @@
-// What a transport must know of libuct's inside and its installed headers do not tell. UCX has no
-// interface for transports from outside, so these are the layouts of src/uct/base/uct_component.h,
-// uct_md.h and uct_iface.h and of src/uct/api/v2/uct_v2.h, restated as far as they are needed, for
-// the version of UCX whose headers this is compiled with. check_layouts.py holds them against UCX's
-// own headers where a source tree of UCX is at hand.
+// The internals of libuct that a transport needs and that are not in the installed headers. UCX has
+// no interface for external transports, so these are the layouts of src/uct/base/uct_component.h,
+// uct_md.h and uct_iface.h and of src/uct/api/v2/uct_v2.h, repeated as far as needed, for the
+// version of UCX whose headers this is compiled with. check_layouts.py compares them with UCX's own
+// headers where a source tree of UCX is at hand.
 #pragma once
 
 #include <ucs/config/parser.h>

@@ -1,4 +1,4 @@
-// What is of its own kind in UCX 1.13 (internals.hpp includes it).
+// The differences of UCX 1.13 (internals.hpp includes it).
 #pragma once
 
 extern "C" {
@@ -31,7 +31,7 @@ inline auto& capabilities_of(DomainAttributes& attributes) { return attributes.c
 inline void complete(DomainAttributes&) {}
 constexpr std::uint64_t kInvalidates = UCT_MD_FLAG_INVALIDATE;
 
-// What a domain says that it may access which copies between the host and a device.
+// The memory types that a domain which copies between host and device reports as accessible.
 constexpr std::uint64_t kCopiedFrom = 0;
 
 using RegistrationParameters = unsigned;

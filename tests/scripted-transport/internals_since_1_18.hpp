@@ -1,4 +1,4 @@
-// What is of its own kind in UCX 1.18 and 1.23 (internals.hpp includes it).
+// The differences of UCX 1.18 and 1.23 (internals.hpp includes it).
 #pragma once
 
 extern "C" {
@@ -113,8 +113,8 @@ inline void complete(DomainAttributes& attributes) {
 // As one flag for those who ask by uct_md_query, and as its halves: for RMA and for atomics.
 constexpr std::uint64_t kInvalidates = UCT_MD_FLAG_INVALIDATE | UCS_BIT(11) | UCS_BIT(12);
 
-// What a domain says that it may access which copies between the host and a device: from 1.23 on UCP
-// wants both ends of a copy by one domain.
+// The memory types that a domain which copies between host and device reports as accessible: from
+// 1.23 on UCP requires one domain for both ends of a copy.
 constexpr std::uint64_t kCopiedFrom = UCS_BIT(UCS_MEMORY_TYPE_HOST);
 
 using RegistrationParameters = const void*;

@@ -1,5 +1,5 @@
-// What the transport itself saw, call by call: the truth that a recording is held against. Written
-// at the end of the process to $SCRIPTED_TRANSPORT_ORACLE.<pid>.jsonl, one JSON object a line.
+// The calls that the transport itself saw: the truth that a recording is compared with. Written at
+// the end of the process to $SCRIPTED_TRANSPORT_ORACLE.<pid>.jsonl, one JSON object a line.
 #pragma once
 
 #include <ucs/type/status.h>

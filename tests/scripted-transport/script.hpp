@@ -1,4 +1,4 @@
-// What becomes of each call, as the script says it (scripted.h).
+// The outcome of each call according to the script (scripted.h).
 #pragma once
 
 #include <ucs/type/status.h>
@@ -18,7 +18,7 @@ const char* name_of(Operation operation);
 
 struct Verdict {
   ucs_status_t status = UCS_OK;  // of the operation; NO_RESOURCE: of the call
-  unsigned progress = 0;         // 0: at once; else it is decided in the N-th progress from now
+  unsigned progress = 0;         // 0: at once; otherwise in the N-th progress from now
   bool on_thread = false;        // its completion is called by another thread
   bool fails_endpoint = false;
 };

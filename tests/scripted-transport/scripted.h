@@ -1,11 +1,11 @@
 /* The scripted transport, for the programs of the tests (README.md tells what it is).
  *
- * A script says what becomes of each call of an operation. It is a list of rules, separated by
+ * A script determines the outcome of each call of an operation. It is a list of rules, separated by
  * blanks:
  *
  *     OPERATION:ACTION[=N][/K]
  *
- * OPERATION is a name of operations.def, or `*` for all but `connect`. The first rule counts whose
+ * OPERATION is a name of operations.def, or `*` for all but `connect`. The first rule applies whose
  * K (default 1) divides the number of the call, counted from 1 for each operation since the script
  * was set. ACTION:
  *
@@ -30,7 +30,7 @@ extern "C" {
 /* Replaces the script, which is $SCRIPTED_TRANSPORT at first. Ends the program if it is wrong. */
 void scripted_transport_script(const char* rules);
 
-/* What follows goes into the oracle under this name (below), until the next call. */
+/* Later operations go into the oracle under this name (below), until the next call. */
 void scripted_transport_mark(const char* name);
 
 /* Memory of a device that does not exist: host memory that UCX takes for a GPU's, if it is run with

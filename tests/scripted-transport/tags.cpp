@@ -1,5 +1,5 @@
-// Tag matching by the interface. What is posted waits here in order; what arrives and matches
-// nothing is handed up at once and never kept.
+// Tag matching by the interface. Posted receives wait here in order; a message without a match is
+// passed up at once and never kept.
 #include <algorithm>
 #include <cstring>
 #include <vector>

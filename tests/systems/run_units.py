@@ -3,8 +3,7 @@
 usage: run_units.py BUILD QEMU...    QEMU: the command that runs a program of the other machine
 
 As many programs run at a time as there are processors; their results come in the order of the list.
-Left out are test cases that ask for what qemu-user 7.2 does not do, each with its reason.
-"""
+Test cases that need features missing in qemu-user 7.2 are skipped, each with its reason. """
 
 import json
 import os
@@ -42,7 +41,7 @@ def unit_tests(build):
 
 
 def targets(build, tests):
-    """The programs, and what they open themselves."""
+    """The programs, and the libraries that they open themselves."""
     files = {target["id"]: target["filename"]
              for target in json.loads(subprocess.check_output(["meson", "introspect", "--targets", build]))}
     wanted = {program for _, program, _, _ in tests}

@@ -1,4 +1,4 @@
-// Active messages, and streams: both go eagerly, in one operation.
+// Active messages and streams: both are sent eagerly, in one operation.
 #include "tests/tracegen/active.hpp"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ TruthMessage truth_of(const Shape& shape, const Message& m, Kind kind, std::uint
   return t;
 }
 
-// The receiver alone tells of a message whose sender left no log.
+// A message whose sender left no log is known only from its receiver.
 void tell_lost_sender(ProcessLog& log, TruthMessage t) {
   t.unmatched = t.from_receiver = true;
   t.src = -1;
@@ -72,15 +72,15 @@ bool is_alike(const Step& step) {
   return step.kind == StepKind::am_shared && (step.choice >> 20) % 2 == 0;
 }
 
-// Several threads or processes send to one handler what looks alike. What comes from the process
-// itself has a transport of its own.
+// Several threads or processes send similar messages to one handler. Messages from the process
+// itself use a separate transport.
 bool is_ambiguous(const Shape& shape, const Step& step, const Message& m) {
   const auto slots = slots_of(step.pattern, shape.size_of(step.comm, m.dst));
   const auto others = static_cast<std::int32_t>(slots) - 1;
   return is_alike(step) && (shape.options().lanes > 1 || (m.src != m.dst && others > 1));
 }
 
-// What both sides keep of what the program put into a message.
+// What both sides record of the contents of a message.
 std::uint64_t content_digest(const Step& step, const Message& m) {
   return is_alike(step) ? kSharedBytes : hash_of(m.serial, m.src);
 }

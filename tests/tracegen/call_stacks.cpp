@@ -64,7 +64,7 @@ std::uint32_t CallStacks::of_mpi_call(Lane& lane, std::uint16_t mpi_function, st
   return take(lane, {in_program(line_of_mpi_call(mpi_function))}, at_ns);
 }
 
-// With `mpi` of what the program itself asks of UCX; with `all` of MPI's operations, too.
+// With `mpi`, for the program's own UCX calls; with `all`, also for MPI's operations.
 std::uint32_t CallStacks::of_operation(Lane& lane, log::UcpFunction function, std::int64_t at_ns) {
   const log::UcpFamily family = log::family_of(function);
   const bool of_program = family == log::UcpFamily::am_send ||

@@ -20,7 +20,7 @@ class CallStacks {
 
   // The code that stacks lead through.
   void define_modules(Lane& lane, std::int64_t at_ns) const;
-  // Where an MPI call returns to; 0: stacks say it, or nobody.
+  // The return address of an MPI call; 0: it is in the stacks, or unknown.
   std::uint64_t caller(std::uint16_t mpi_function) const;
   // Ids of stacks, defined by the lane that takes one first. 0: none is taken.
   std::uint32_t of_mpi_call(Lane& lane, std::uint16_t mpi_function, std::int64_t at_ns);

@@ -94,7 +94,7 @@ class Traffic {
   log::ClockSample::End end_;
 };
 
-// Who was killed before the end answers nobody.
+// A process killed before the end does not answer.
 bool is_gone(const Shape& shape, std::int32_t rank) {
   return shape.options().fault_of(rank, Fault::Kind::unclosed) != nullptr;
 }

@@ -1,5 +1,5 @@
-// What the tool itself does in a job of several hosts: leaders of hosts measure their clocks
-// against each other, by messages that the recorder records like others.
+// The tool's own traffic in a job of several hosts: one leader per host measures its clock against
+// the others' with messages that are recorded like any others.
 #pragma once
 
 #include "tests/tracegen/process_log.hpp"

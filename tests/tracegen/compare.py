@@ -1,4 +1,4 @@
-"""Compares what uctrace finds in a generated folder with the truth that lies beside the logs."""
+"""Compares uctrace's results for a generated folder with the truth next to the logs."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ EXACT = ("kind", "match", "bytes", "tag", "ucp_tag", "comm", "mpi", "mpi_recv", 
 TIMES = ("t_start_ns", "t_posted_recv_ns", "t_end_ns")
 HOP = ("transport", "device", "op", "issued_by", "role", "count", "bytes", "wire_bytes", "exact")
 SITES = ("call_site", "recv_call_site")  # where call stacks are kept
-# Of two threads that share a tag, which of their messages a receive took is not known.
+# When two threads share a tag, it is unknown which of their messages a receive got.
 OF_AMBIGUOUS = ("kind", "match", "bytes", "tag", "ucp_tag", "comm", "mpi", "protocol")
 # Of a process that left no log.
 OF_UNMATCHED = ("kind", "match", "bytes", "tag", "ucp_tag")
@@ -33,7 +33,7 @@ def uctrace(program, *arguments):
 
 
 class Folder:
-    """A generated folder, and what the command says of it."""
+    """A generated folder, and the command's output for it."""
 
     def __init__(self, program, path):
         self.program, self.path = program, path
@@ -46,7 +46,7 @@ class Folder:
         messages = [json.loads(line) for line in text.splitlines()]
         for message in messages if self.worlds else []:
             for end in ("src", "dst"):
-                process = message[end + "_process"]  # of one that is not known a rank says little
+                process = message[end + "_process"]  # for an unknown process the rank means little
                 message[end] = process and self.number_of(process.split(":")[3])
         return messages
 
@@ -97,7 +97,7 @@ def hops(path):
 
 
 class Clock:
-    """How far times may be off by what the command says itself."""
+    """The time error according to the command itself."""
 
     def __init__(self, folder, messages):
         self.error_ns = folder.info["clock"]["max_error_ns"]
@@ -247,7 +247,7 @@ def compare_communicators(folder):
 
 
 def check_whole(folder):
-    """What must be so of a run whose logs are all whole."""
+    """Requirements on a run whose logs are all complete."""
     info = folder.info
     agree(info["complete"], "the run is not complete")
     # The programs of generated jobs are no files.
@@ -268,8 +268,8 @@ def is_touched(folder, message):
 
 
 def wrong_pairs(folder):
-    """Of a run with dropped records: the messages that are shown as exact and whose end is that of
-    another one, and how many are exact at all. What is claimed must be so, or be marked."""
+    """For a run with dropped records: the messages shown as exact that have an end of another one, and the
+    number of exact ones. Results must be correct, or marked as uncertain."""
     error = folder.info["clock"]["max_error_ns"] + ROUNDING_NS
     true = in_groups(folder.true_messages())
     wrong, exact = [], 0

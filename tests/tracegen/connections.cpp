@@ -1,5 +1,5 @@
 // Endpoints of UCP that are made by socket address: the one process listens, the other connects.
-// Within a host by the loopback, so that the same addresses are those of other processes elsewhere.
+// Within a host over the loopback, so that other hosts use the same addresses for other processes.
 #include "tests/tracegen/process_log.hpp"
 
 namespace uctrace::tracegen {
@@ -40,7 +40,7 @@ std::uint64_t ProcessLog::connected_endpoint(std::int32_t peer, std::uint64_t st
   uct_endpoint(shape_.between(rank_, peer), peer, at_ns);
   const bool serves = rank_ > peer;
   const Pair pair = serves ? Pair{peer, rank_} : Pair{rank_, peer};
-  // The client is told while it makes the endpoint, the server behind that.
+  // The client is notified while it creates the endpoint, the server after that.
   const std::int64_t told = step_ns_ - (serves ? 300 : 350), made = step_ns_ - (serves ? 320 : 200);
   log::UcpConnection connection{};
   connection.head.a = static_cast<std::uint16_t>(serves ? log::ConnectionSide::server

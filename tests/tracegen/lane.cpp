@@ -58,7 +58,7 @@ void Lane::follow(std::int64_t at_ns, bool first) {
   recording_ = order_.on;
 }
 
-// As the recorder decides: an event at hand belongs to what was before, but for a lane's first.
+// As in the recorder: the current event belongs to the previous state, except for a lane's first.
 bool Lane::records(RecordType type, std::int64_t at_ns) {
   const bool first = is_fresh();
   const bool follows = followed_ != order_.number;

@@ -16,14 +16,14 @@
 
 namespace uctrace::tracegen {
 
-// Of records, whatever became of them; what the truth holds against what a reader finds.
+// Counts all records, written or dropped; the truth compares them with a reader's results.
 struct Tally {
   std::uint64_t events = 0;  // written
   std::uint64_t uct_posted = 0, uct_arrivals = 0, ucp_operations = 0, mpi_calls = 0;
   Tally& operator+=(const Tally& more);
 };
 
-// What a UCT operation is posted for.
+// The purpose of a UCT operation.
 struct For {
   log::Origin kind = log::Origin::none;
   log::Route route = log::Route::none;
@@ -47,7 +47,7 @@ struct UctPost {
   std::uint8_t protocol = 0;
   std::uint64_t local = 0, remote = 0;
   log::Id parent = 0;
-  bool named = false;        // it gets an id though it ends at return: others name it as a parent
+  bool named = false;        // it gets an id although it ends at return: others name it as parent
   bool in_progress = false;  // complete() follows
   bool refused = false;      // for lack of resources
   bool has_memory = false;

@@ -54,7 +54,7 @@ void LogOutput::put_into_slot(const log::BlockHeader* block) {
   slot.insert(slot.end(), begin, begin + block->bytes);
 }
 
-// That which is being filled, if there is room; else a new one, or the oldest that there is.
+// The slot being filled, if there is room; otherwise a new one, or the oldest.
 LogOutput::Bytes& LogOutput::slot_for(const log::BlockHeader& block) {
   const bool events = block.stream == log::Stream::events;
   const std::size_t newest = !events              ? of_definitions_
@@ -79,7 +79,7 @@ LogOutput::Bytes& LogOutput::slot_for(const log::BlockHeader& block) {
   return slots_[next];
 }
 
-// What it held is lost.
+// Its contents are lost.
 void LogOutput::clear(Bytes& slot) {
   for (std::size_t at = 0; at < slot.size();) {
     log::BlockHeader block;

@@ -33,7 +33,7 @@ class LogOutput {
   Overwritten overwritten(std::uint16_t lane) const;
   // Writes what is not written yet, and the page in front of it. Nothing can be added afterwards.
   void finish(const log::ProcessPage& page, const std::vector<log::LaneInfo>& lanes);
-  // Cuts so many bytes off the end of a finished log; returns how many it could.
+  // Cuts up to this many bytes off the end of a finished log; returns how many.
   std::uint64_t cut(std::uint64_t bytes);
   std::uint64_t size() const { return size_; }
   std::uint64_t max_event_bytes() const { return max_event_bytes_; }

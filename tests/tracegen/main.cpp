@@ -36,7 +36,7 @@ class Generator {
   }
 
  private:
-  // Processes are made in the order of their ranks, so nobody waits for one that is not begun.
+  // Processes are generated in the order of their ranks, so none waits for one that is not started.
   void work() {
     try {
       for (std::int32_t rank; (rank = next_++) < shape_.size();) make(rank);
