@@ -60,7 +60,7 @@ void choose_way(const Shape& shape, const Step& step, Message& m, std::uint64_t 
       far && m.way <= Way::eager_bcopy && step.kind == StepKind::nonblocking && (h >> 12) % 16 == 0;
 }
 
-// Which ends lie on a GPU: where UCX would get at it by the way that the message takes.
+// Which ends are in GPU memory: only where UCX could access it with the message's protocol.
 void choose_memory(const Shape& shape, Message& m, std::uint64_t h) {
   m.src_gpu = shape.has_gpu(m.src) && (h >> 20) % 2 == 0;
   m.dst_gpu = shape.has_gpu(m.dst) && (h >> 21) % 2 == 0;

@@ -1,5 +1,5 @@
-// The two-sided messages of a step: how large, from where to where, by which protocol and when.
-// Both of its processes, and the truth, ask for a message and get the same answer.
+// The two-sided messages of a step: their sizes, ranks, protocols and times. Both processes of a
+// message, and the truth, compute the same.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct Message {
   bool queued = false;   // waits in a pending queue first
   bool src_gpu = false, dst_gpu = false;
   bool collective = false;
-  // What the ids on the wire are made of: not used again while the message is on its way.
+  // The source of the ids on the wire: not reused while the message is in flight.
   std::uint64_t serial = 0;
 
   bool is_rendezvous() const { return way >= Way::rndv_get; }
@@ -64,7 +64,7 @@ inline Fragment fragment_of(const Message& m, std::uint64_t i) {
   return {i * most, std::min(most, m.bytes - i * most)};
 }
 
-// What a rank sends to `other`, or gets from it.
+// The message that a rank sends to `other`, or receives from it.
 Message message_of(const Shape& shape, const Step& step, std::uint32_t window,
                    std::uint32_t pattern_slot, std::uint32_t repeat, std::int32_t src,
                    std::int32_t dst, std::uint16_t lane);
@@ -92,7 +92,7 @@ inline std::int64_t jitter_of(const Step& step, std::int32_t rank) {
       (step.choice >> 8 ^ static_cast<std::uint64_t>(rank) * 0x9e3779b97f4a7c15) % kJitterNs);
 }
 
-// Instants of a message as one of its processes has them.
+// The times of a message at one of its processes.
 class Times {
  public:
   Times(const Step& step, const Message& m, std::int32_t rank)
@@ -102,7 +102,7 @@ class Times {
         window_(m.window),
         slot_(m.slot) {}
 
-  // The receives of a collective operation that goes on later are all posted at its start.
+  // The receives of a non-blocking collective operation are all posted at its start.
   std::int64_t post_receive() const {
     return step_.kind == StepKind::icollective ? begin_ - (step_.window_ns - kPostNs) * window_
                                                : begin_ + kPostNs * slot_;

@@ -1,5 +1,5 @@
 // One-sided communication: by the transport itself, or, over tcp, by active messages that the
-// target's processor carries out.
+// target's CPU handles.
 #include "tests/tracegen/one_sided.hpp"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ using wire::AmId;
 
 enum class Access : std::uint8_t { put, get, atomic };
 
-// By active messages: as much as goes into one.
+// By active messages: as much as fits into one.
 constexpr std::uint64_t kMostEmulated = 8000;
 
-// An access of `m.src` to the window of `m.dst`, whichever way the data goes.
+// An access of `m.src` to the window of `m.dst`, in either direction of the data.
 struct RemoteAccess {
   Message m;
   Access access = Access::put;

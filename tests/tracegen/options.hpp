@@ -1,4 +1,4 @@
-// What the user asks of the generator.
+// The generator's options.
 #pragma once
 
 #include <algorithm>
@@ -24,8 +24,9 @@ enum class StepKind : std::uint8_t {
   rma,          // put, get, atomics between fences
   am,           // active messages of the program's own
   stream,
-  shared_tag,  // two threads use one tag at once: which receive took which send is ambiguous
-  am_shared,   // all senders call one handler alike: content tells which call was whose, or nothing
+  shared_tag,  // two threads use one tag at once: which receive got which send is ambiguous
+  am_shared,   // all senders call one handler alike: only the content identifies the sender, or
+               // nothing
   partitioned,  // Psend_init, Pready
   file,         // opened, written by all, read and closed
   connected,    // active messages between clients and servers
@@ -46,7 +47,7 @@ enum class Network : std::uint8_t { rc_mlx5, dc_mlx5, tcp };
 enum class Stacks : std::uint8_t { off, callers, mpi, all };
 enum class TruthDetail : std::uint8_t { automatic, totals, full };
 
-// What goes wrong with the log of one rank.
+// A fault in the log of one rank.
 struct Fault {
   enum class Kind : std::uint8_t {
     cut,       // the end of the file is missing: `amount` bytes
@@ -60,7 +61,7 @@ struct Fault {
 };
 const char* name_of(Fault::Kind kind);
 
-// Steps in which events are recorded: [from, to). Ranks that are odd follow `lag` steps later.
+// Steps in which events are recorded: [from, to). Odd ranks follow `lag` steps later.
 struct RecordedSteps {
   std::uint64_t from = 0, to = 0, lag = 0;
 };
@@ -107,7 +108,7 @@ struct Options {
   }
 };
 
-// Says what is wrong with the command line and what to type instead.
+// Reports what is wrong with the command line and what to type instead.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

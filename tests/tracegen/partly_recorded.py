@@ -1,5 +1,5 @@
-"""What must be found of a generated run of which events are missing by the user's wish: those
-outside of windows, or those that a log of bounded size lost."""
+"""The expected results for a generated run with intentionally missing events: those outside of
+windows, or those that a log of bounded size lost."""
 
 from collections import Counter, defaultdict
 
@@ -28,9 +28,9 @@ class Recorded:
         return all(self.by(rank, step) for rank in self.spans)
 
     def is_sure(self, step):
-        """Whether all that belongs to a step is known for certain. What was under way when
-        recording ended may have begun behind the last operation of its thread that is known. A
-        second thread follows behind its next event, so that it lacks the first of a window."""
+        """Whether a step is certainly known completely. Operations in progress when recording ended
+        may have begun after the last known operation of their thread. A second thread follows after
+        its next event, so that it lacks the first of a window."""
         if not self.by_all(step) or (self.lanes > 1 and step > 0 and not self.by_all(step - 1)):
             return False
         ends = [end for spans in self.spans.values() for begin, end in spans if begin <= step < end]
@@ -51,8 +51,8 @@ def near(true, found, names, error_ns):
 
 
 def true_one(candidates, found, error_ns):
-    """The message that a row is about, by what is known of it: one end, or both where they are
-    said to belong together."""
+    """The message that a row is about, identified by one end, or by both where they are reported as
+    a pair."""
     doubtful = found["match"] == "ambiguous" and found["t_start_ns"] is not None
     names = ["t_start_ns"] if doubtful else ["t_start_ns", "t_posted_recv_ns"]
     same = [m for m in candidates
@@ -63,9 +63,9 @@ def true_one(candidates, found, error_ns):
 
 
 def compare_known(true, found, clock):
-    """But for what is marked as inferred, and what cannot be known: of persistent requests the call
-    that made them says what they are for, and which message a copy to a GPU is for, only the
-    order of arrivals tells."""
+    """Except for what is marked as inferred, and what cannot be known: the purpose of persistent
+    requests is only in the call that made them, and the message of a copy to a GPU follows only
+    from the order of arrivals."""
     truly, seen = hops(true["path"]), hops(found["path"])
     sure = [hop for hop in found["path"] if hop["exact"] or hops([hop])[0] in truly]
     path = [hop for hop in true["path"] if hop["role"] != "staging" or hops([hop])[0] in seen]
@@ -76,7 +76,7 @@ def compare_known(true, found, clock):
 
 
 def check_half(true, found):
-    """Of a message of which one end is known: what is said to be a part of its path is one."""
+    """For a message with one known end: every reported hop of its path is correct."""
     names = ("transport", "op", "role", "issued_by")[:3 if true["src"] == true["dst"] else 4]
     parts = [[hop[name] for name in names] for hop in true["path"]]
     for hop in found["path"]:
@@ -85,8 +85,8 @@ def check_half(true, found):
 
 
 def check_copies(folder):
-    """Of a run with dropped records: a copy to or from a GPU that is said to be a message's is as
-    long. Returns how many these are."""
+    """For a run with dropped records: a copy to or from a GPU that is attributed to a message has
+    its length. Returns the number of these."""
     copies = 0
     for message in folder.messages():
         for hop in message["path"] if message["match"] != "ambiguous" else []:
@@ -97,14 +97,15 @@ def check_copies(folder):
 
 
 def compare_partly(folder, is_sure, is_known):
-    """Each row is of a message that there was, and right where a pair is claimed; a message that
-    `is_sure` is there with all that is true of it. Returns how many these are."""
+    """Each row is a real message, and correct where a pair is reported; a message that `is_sure` is
+    listed with all its facts. Returns the number of these."""
     everything = folder.true_messages()
     clock = Clock(folder, everything)
     true, sure = defaultdict(list), {}
     for number, message in enumerate(everything):
         message["number"] = number
-        for known in (message, {**message, "src": None}):  # nobody tells who sent an active message
+        for known in (message, {**message, "src": None}):  # the sender of an active message is
+                                                           # unknown
             true[identity_of(known)].append(message)
         if message["kind"] != "stream" and is_sure(message):
             sure[number] = message
@@ -113,7 +114,7 @@ def compare_partly(folder, is_sure, is_known):
         one = true_one(true[identity_of(found)], found, clock.error_ns + ROUNDING_NS)
         seen[one["number"]] += 1
         agree(is_known(one), f"it was not recorded: {found}")
-        # What has no protocol has lost its transfers.
+        # A message without a protocol has lost its transfers.
         claimed = found["match"] in ("exact", "inferred") and found["protocol"] is not None
         if claimed or one["number"] in sure:
             expected = sure.pop(one["number"], {**one, "match": found["match"]})
@@ -136,7 +137,7 @@ def compare_bounded(folder):
     since = max(p["overwritten_until_ns"] for p in processes)
     whole = info["recording"]["whole_from_ns"]
     agree(abs(whole - since) <= 10 * ROUNDING_NS, f"whole from {whole}, not {since}")
-    # A record is made when what it tells is over.
+    # A record is written when its operation is over.
     return compare_partly(
         folder, lambda m: min(m[t] for t in TIMES if m[t] is not None) > since + 10 * ROUNDING_NS,
         lambda m: True)
@@ -152,6 +153,6 @@ def compare_windows(folder):
     opened = {rank: sum(begin < folder.truth["steps"] for begin, _ in spans)
               for rank, spans in recorded.spans.items()}
     agree(found == Counter(opened), f"windows: {found}, not {opened}")
-    if folder.truth["hosts"] > 1:  # nobody knows when a job on several clocks was quiet
+    if folder.truth["hosts"] > 1:  # it is unknown when a job on several clocks was quiescent
         return compare_partly(folder, lambda m: False, recorded.is_known)
     return compare_partly(folder, lambda m: recorded.is_sure(m["step"]), recorded.is_known)

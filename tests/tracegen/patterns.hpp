@@ -1,5 +1,5 @@
-// Who exchanges messages with whom. A pattern has slots; in each a rank sends to at most one other
-// and receives from at most one: `to` of the one side is `from` of the other.
+// Which ranks exchange messages. A pattern has slots; in each a rank sends to at most one other and
+// receives from at most one: `to` of the one side is `from` of the other.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Neighbours {
 inline constexpr std::uint32_t kMostDistances = 16;
 std::uint32_t slots_of(Pattern pattern, std::int32_t size);
 
-// `choice` tells one step's ring or permutation from another's.
+// `choice` selects the ring or permutation of a step.
 Neighbours neighbours(Pattern pattern, std::uint32_t slot, std::int32_t rank, std::int32_t size,
                       std::uint64_t choice);
 

@@ -1,4 +1,4 @@
-// How many steps a job has: as many as make about the events that were asked for.
+// How many steps a job has: as many as give about the requested number of events.
 #include <algorithm>
 
 #include "tests/tracegen/clock_traffic.hpp"
@@ -65,7 +65,7 @@ bool is_recorded(const Shape& shape, std::int32_t rank, std::uint64_t step) {
 }
 
 Plan make_plan(const Shape& job) {
-  // Those that nobody records count as well: so windows leave the job as it is.
+  // Steps that are not recorded count as well, so that windows do not change the job.
   Options all = job.options();
   all.windows.clear();
   const Shape shape(all);
@@ -75,7 +75,7 @@ Plan make_plan(const Shape& job) {
       shape.options().events / static_cast<std::uint64_t>(shape.size());  // of a process
   const std::uint64_t always = mean_sample(shape, plan).events;
   if (wanted <= always) return plan;
-  // As far as it goes by trying; what is beyond is more of the same.
+  // Simulated up to a limit; beyond it, extrapolated.
   Sample found;
   std::uint64_t tried = 1;
   for (;; tried += tried / 4 + 1) {

@@ -1,4 +1,5 @@
-// The log of one process while it is made: its threads, and the definitions that its records need.
+// The log of one process while it is generated: its threads, and the definitions that its records
+// need.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@
 
 namespace uctrace::tracegen {
 
-// When what every process does at its beginning and end happens, in true time. The job's clock is
-// zero at its first anchor: that of rank 0, which comes before the others beyond all doubt.
+// The true times of what every process does at its start and end. The job's clock is zero at its
+// first anchor: that of rank 0, which certainly precedes the others.
 namespace when {
 inline constexpr std::int64_t kSpawn = 600'000, kSpawnTook = 400'000, kClockTurn = 40'000;
 inline std::int64_t clocks(const Shape& shape) {
@@ -52,7 +53,7 @@ class ProcessLog {
   // The endpoint to a peer, defined before it is first used.
   std::uint64_t uct_endpoint(std::uint16_t interface, std::int32_t peer, std::int64_t at_ns);
   std::uint64_t ucp_endpoint(std::int32_t peer, std::int64_t at_ns);
-  // The same of an endpoint made by socket address. From time to time it is made anew, with the
+  // The same of an endpoint made by socket address. From time to time it is created again, with the
   // same addresses and the same handle.
   std::uint64_t connected_endpoint(std::int32_t peer, std::uint64_t step, std::int64_t at_ns);
   void define_end_of_window(std::int64_t at_ns);

@@ -133,7 +133,7 @@ void ProcessRun::run_step(const Step& step) {
   }
 }
 
-// The messages of a lane that are under way at once.
+// The messages of a lane that are in flight at once.
 void ProcessRun::fill_window(const Step& step, std::uint32_t window, std::uint16_t lane) {
   window_.senders.clear();
   window_.receivers.clear();
@@ -160,7 +160,7 @@ void ProcessRun::post_receives(const Calls& calls) {
   for (Receiver& receiver : window_.receivers) receiver.post(calls);
 }
 
-// The parts of a window in which messages come and are answered.
+// The parts of a window in which messages arrive and are answered.
 void ProcessRun::replies(const Step& step, const Calls& calls, int first, int last) {
   for (int part = first; part <= last; ++part) {
     for (Receiver& receiver : window_.receivers) {
@@ -225,7 +225,7 @@ void ProcessRun::at_once(const Step& step, std::uint16_t lane) {
   const std::int64_t part = step.begin_ns + step.reply_ns[late ? 1 : 0];
   const std::int64_t begin = part - kGapNs / 4 + kLaneNs * lane;
   const std::int64_t end = step.end_ns() - kGapNs / 2 + kLaneNs * lane;
-  // The senders' part of what comes first is in nobody's call while late receives are made.
+  // The senders' part of the first arrivals is outside any call while late receives are posted.
   log_.lane(lane).mpi_requests(begin, requests);
   replies(step, calls, 0, kLastPart);
   call(lane, MpiFunction::waitall, begin, end, 0);

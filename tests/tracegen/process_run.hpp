@@ -1,4 +1,5 @@
-// What one process does: the steps of the job, one after the other, and what is before and behind.
+// What one process does: the steps of the job, one after the other, and what precedes and follows
+// them.
 #pragma once
 
 #include "tests/tracegen/two_sided.hpp"
@@ -13,7 +14,7 @@ struct Plan {
 
 // When the steps of a job may begin: behind the measurements of all clocks.
 std::int64_t first_step_ns(const Shape& shape);
-// As many steps as make about the events that are wanted.
+// As many steps as give about the requested number of events.
 Plan make_plan(const Shape& shape);
 
 // Steps of which a process drops the records: [first, second).

@@ -1,6 +1,6 @@
-// Choices that are the same on every machine and in whatever order they are asked for: a choice is
-// a function of the seed and of what it is about, and no state goes from one to the next. So each
-// process of a job can be made on its own and still agrees with the others.
+// Choices that are the same on every machine and in any order of evaluation: a choice is a function
+// of the seed and of its subject, without state. So each process of a job can be generated
+// separately and still agrees with the others.
 #pragma once
 
 #include <cstdint>

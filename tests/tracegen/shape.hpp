@@ -1,6 +1,6 @@
-// Who takes part in the job and by what: hosts and their clocks, processes, interfaces,
-// communicators, and the names that logs give them. All of it follows from the options, so a
-// process knows what another one's log says without looking.
+// The participants of the job: hosts and their clocks, processes, interfaces, communicators, and
+// the names that logs give them. All of it follows from the options, so a process knows the
+// contents of another one's log without reading it.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Shape {
   explicit Shape(const Options& options) : options_(options) {}
 
   const Options& options() const { return options_; }
-  // Processes of all worlds. They are told apart by numbers, which are world ranks in the first
+  // Processes of all worlds. They are identified by numbers, which are world ranks in the first
   // one.
   std::int32_t size() const { return options_.processes + options_.spawned; }
   std::uint64_t seed() const { return options_.seed; }

@@ -137,7 +137,7 @@ void Steps::lay_out_time() {
     reply = at;
     at += part;
   }
-  // What cannot be a rendezvous is over with the answer to an acknowledged send.
+  // A message that cannot be a rendezvous ends with the answer to an acknowledged send.
   if (!may_rendezvous(shape_, step_.base_bytes)) at = step_.reply_ns[2];
   step_.window_ns = at + kGapNs;
 }

@@ -1,5 +1,5 @@
 // The steps of a job, one after the other: what all processes do at one time. Each process goes
-// through the same steps and needs no more than the one at hand.
+// through the same steps and needs only the current one.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace uctrace::tracegen {
 
-// Which function of MPI does a collective step.
+// The MPI function of a collective step.
 enum class Collective : std::uint8_t { barrier, bcast, allreduce, alltoall, kCount };
 
 struct Step {
@@ -19,18 +19,18 @@ struct Step {
   Pattern pattern = Pattern::ring;
   Comm comm = Comm::world;
   Collective collective = Collective::barrier;
-  std::uint64_t choice = 0;      // what is random about it
-  std::uint64_t base_bytes = 0;  // around which its messages are large
+  std::uint64_t choice = 0;      // its random part
+  std::uint64_t base_bytes = 0;  // the base size of its messages
   std::uint32_t slots = 0;       // the most of any rank
-  std::uint32_t per_window = 1;  // messages each way that are under way at once, of one lane
+  std::uint32_t per_window = 1;  // messages in flight at once in each direction, of one lane
   std::uint32_t windows = 1;
   std::int64_t begin_ns = 0;  // true time
   // Parts of a window, from its beginning on; each has `width` for every message, a receive's post
-  // `kPostNs`. What answers what is a part later.
+  // `kPostNs`. An answer is one part later.
   static constexpr int kReplies = 4;
   std::int64_t width = 0, send_ns = 0, reply_ns[kReplies] = {}, window_ns = 0;
 
-  // All messages of a lane are under way at once, else one window after the other.
+  // All messages of a lane are in flight at once, else one window after the other.
   bool at_once() const {
     return kind == StepKind::nonblocking || kind == StepKind::persistent ||
            kind == StepKind::wildcard || kind == StepKind::shared_tag || kind == StepKind::rma ||
@@ -63,7 +63,7 @@ inline constexpr std::int64_t kFragmentNs = 150;
 class Steps {
  public:
   Steps(const Shape& shape, std::int64_t begin_ns);
-  // The next one. There is no end: the plan says how many are taken.
+  // The next one. The sequence is endless: the plan determines how many are used.
   const Step& next();
 
  private:

@@ -1,5 +1,5 @@
 // Tagged messages that the receiver's interface matches by itself, as it does for UCP: eager ones,
-// and rendezvous that the interfaces carry out. What meets no receive there is handed up.
+// and rendezvous that the interfaces carry out. A message without a posted receive is passed up.
 #include "tests/tracegen/wire_form.hpp"
 
 namespace uctrace::tracegen {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generates jobs and holds what uctrace finds against what they did.
+"""Generates jobs and compares uctrace's results with the truth.
 
     test_tracegen.py UCTRACE GENERATOR CASE
 """
@@ -68,7 +68,7 @@ WHOLE = {
     "collectives": ["--mix", "only,collective=1,icollective=1", "--processes", 6, "--seed", 22],
 }
 
-# Recorded in windows; but for one on one clock, which tells when the job was quiet.
+# Recorded in windows; all but one on several clocks, as one clock shows when the job was quiescent.
 WINDOWS = {
     "together": ["--window", "3:12", "--window", "20:30", "--stacks", "mpi", "--seed", 30],
     "from-start": ["--window", "0:9", "--window", "15:40", "--seed", 31],
@@ -135,7 +135,7 @@ class Case:
                 raise Disagreement(f"{name}: {why}") from None
 
     def bounded(self):
-        """Of logs of bounded size the newest events are left."""
+        """Logs of bounded size keep the newest events."""
         whole = {"events", "hooks", "drops", "recorded_uct", "recorded_ucp", "recorded_mpi"}
         for name, options in BOUNDED.items():
             try:
@@ -149,7 +149,7 @@ class Case:
                 raise Disagreement(f"{name}: {why}") from None
 
     def missing(self):
-        """What went to and came from a rank without a log is unmatched, all else as ever."""
+        """Messages to and from a rank without a log are unmatched, everything else is unchanged."""
         folder = self.generate("--fault", "missing:3")
         compare.compare_totals(folder)
         compare.compare_messages(folder)
@@ -195,7 +195,7 @@ class Case:
         agree(list(by_kind.values()) == true and sum(true) > 0, f"{by_kind}, not {true}")
         self.noted(folder, f"{sum(true)} records were dropped")
         self.nothing_violated(folder)
-        # Messages that look alike, so that only their order tells which is which.
+        # Similar messages, so that only their order distinguishes them.
         folder = self.generate("--fault", "dropped:1:6", "--sizes", "64:64")
         exact = compare.check_exact(folder, "tag")
         agree(exact > 300, f"only {exact} messages are exact")
@@ -210,7 +210,8 @@ class Case:
         agree(partly_recorded.check_copies(folder) > 50, "there are no copies")
 
     def repeatable(self):
-        """The same options make the same bytes, with as many threads as may be; a seed others."""
+        """The same options make the same bytes, with any number of threads; another seed makes
+        others."""
         options = ["--processes", 9, "--lanes", 2, "--gpus", 1]
         first = self.generate(*options).path
         again = self.generate(*options, "--threads", 4, name="again").path
@@ -222,7 +223,7 @@ class Case:
               "another seed makes the same job")
 
     def amounts(self):
-        """About as many events as were asked for, in totals that need no list of messages."""
+        """About the requested number of events, in totals that need no list of messages."""
         for processes, events in ((2, 3000), (16, 60000), (64, 400000)):
             path = self.folder / "amounts"
             shutil.rmtree(path, ignore_errors=True)
@@ -235,8 +236,8 @@ class Case:
             agree("messages" not in truth["by_process"][0], "messages are listed")
 
     def damaged_store(self):
-        """However late it turns out that a store is damaged: what is told is what the logs say, and
-        without the logs a beginning of it and an error."""
+        """However late a store turns out to be damaged: the output is that of the logs, and without
+        the logs a beginning of it and an error."""
         path = self.generate("--events", 700000, "--truth", "totals").path
         alone = self.folder / "alone"
         alone.mkdir()
@@ -271,7 +272,7 @@ class Case:
                 agree(told == expected[verb], f"{verb}: something else is told of byte {place}")
 
     def refused(self):
-        """What cannot be is said in one line, and nothing is written over."""
+        """Impossible options are reported in one line, and nothing is overwritten."""
         self.generate()
         for options, said in (
             (["-o", self.folder / "job"], "is not empty"),

@@ -18,7 +18,7 @@ std::string text_json(const char* text) {
 
 std::string known_json(std::int64_t number) { return number < 0 ? "null" : std::to_string(number); }
 
-// What makes messages alike, in the bits of one word.
+// The properties that similar messages share, in the bits of one word.
 struct Class {
   std::uint64_t dst, kind, interface, protocol, mpi, comm, match, memory;
   std::uint64_t packed() const {
@@ -34,7 +34,7 @@ struct Class {
 constexpr std::uint64_t kNoRank = 0xffff, kNoComm = 0xf;
 constexpr const char* kMatches[] = {"exact", "ambiguous", "unmatched"};
 
-// Operations that look alike are one hop, as of a process that sends to itself.
+// Similar operations are one hop, as when a process sends to itself.
 std::vector<TruthHop> joined(const std::vector<TruthHop>& path) {
   std::vector<TruthHop> hops;
   for (const TruthHop& hop : path) {
@@ -141,7 +141,7 @@ std::string ProcessTruth::row_text(const TruthMessage& m) const {
         hop.op, hop.by_src ? "src" : "dst", hop.role, hop.count, hop.bytes, hop.wire_bytes,
         hop.exact);
   }
-  // Whoever did not end in an orderly way may have found a driver after its last record.
+  // A process that ended abnormally may have found a driver after its last record.
   const auto memory = [&](bool gpu, std::int32_t rank, bool told) {
     if (gpu) return fmt::format("\"{}\"", shape_.gpu_name(rank));
     const bool killed = shape_.options().fault_of(rank, Fault::Kind::unclosed) != nullptr;

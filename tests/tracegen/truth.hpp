@@ -35,7 +35,7 @@ struct TruthMessage {
   Kind kind = Kind::tag;
   bool ambiguous = false;
   std::int32_t src = -1, dst = -1;  // -1: it left no log
-  bool unmatched = false;           // one of them left none: what else is told of it is less
+  bool unmatched = false;           // one of them left no log: fewer facts are reported
   bool from_receiver = false;       // by whom it is told then
   std::uint64_t bytes = 0;
   bool has_tag = false;
@@ -58,7 +58,7 @@ struct Cell {
   std::uint64_t messages = 0, bytes = 0;
 };
 
-// What one process did. Messages are told by the one that began them.
+// What one process did. Messages are reported by the process that began them.
 class ProcessTruth {
  public:
   ProcessTruth(const Shape& shape, std::int32_t rank, bool full)
@@ -109,7 +109,7 @@ class TruthFile {
 
   // Waits until all lower ranks have added theirs.
   void add(std::int32_t rank, const std::string& text, const ProcessTruth::Totals& totals);
-  // So that nobody waits for a rank that failed.
+  // So that no thread waits for a rank that failed.
   void give_up();
   void finish();
 

@@ -151,7 +151,7 @@ TruthMessage truth_of(const Shape& shape, const Step& step, const Message& m, co
   t.start_ns = at.send_ns;
   t.posted_ns = at.posted_ns;
   t.end_ns = at.end_ns;
-  // Of an empty message nothing lies anywhere.
+  // An empty message has no data on a GPU.
   t.src_gpu = m.src_gpu && m.bytes > 0;
   t.dst_gpu = m.dst_gpu && m.bytes > 0;
   t.data_interface = m.data;
@@ -177,7 +177,7 @@ void Sender::tell_truth(const Calls& calls) {
   log_.truth().add(t);
 }
 
-// The sender's log is missing: all that is known of it, its tag says.
+// The sender's log is missing: only its tag is known.
 void Receiver::tell_lost_sender(const Calls& calls) {
   if (!shape().options().is_missing(m_.src)) return;
   TruthMessage t = truth_of(shape(), step_, m_, calls);

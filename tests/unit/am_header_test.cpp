@@ -1,5 +1,5 @@
-// What the recorder keeps of the program's active messages: the same on both sides, and of the part
-// that tells most.
+// What the recorder keeps of the program's active messages: the same on both sides, and from the
+// most distinctive part.
 #include "uct-shim/am_header.hpp"
 
 #include <doctest/doctest.h>

@@ -107,7 +107,7 @@ TEST_CASE("of the logs of other jobs only the heads are read") {
     REQUIRE(set->jobs.size() == 2);
     CHECK(set->jobs[0].processes == 2);
     CHECK(set->left_out.size() == 1);
-    CHECK(are_settled(set->sources));  // of all that lies there it is known how it ended
+    CHECK(are_settled(set->sources));  // the end of every operation there is known
     CHECK(set->sources.back().state == SourceState::foreign);
   }
   CHECK_THROWS_WITH_AS(merge_folder(folder.path(), {.job = "none"}), doctest::Contains("no job"),
@@ -250,7 +250,7 @@ TEST_CASE("two clocks on one host") {
   const Run run = merged(logs);
   CHECK(has_note(run, "log1: its clocks and those of log0 on the same host differ by 5.0 s"));
   CHECK(info_json(run)["clock"]["disagreements"][0]["by_ns"] == -5'000'000'000);
-  // Another boot is another host's clock: that is what the wall clock is for.
+  // Another boot has another monotonic clock: the wall clock is used instead.
   std::strcpy(logs[1].page.boot_id, "other");
   CHECK_FALSE(has_note(merged(logs), "differ by"));
 }

@@ -1,4 +1,4 @@
-// Calls two functions of the C library: which it has called, objects_test.cpp asks of it.
+// Calls two functions of the C library: objects_test.cpp checks which ones it has bound.
 #include <unistd.h>
 
 int call_getppid(void);

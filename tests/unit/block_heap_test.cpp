@@ -1,4 +1,4 @@
-// Blocks in memory: none lies over another one, and what is released is used again.
+// Blocks in memory: they never overlap, and released ones are reused.
 #include "log-merger/spill/block_heap.hpp"
 
 #include <doctest/doctest.h>

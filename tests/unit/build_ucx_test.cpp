@@ -1,4 +1,4 @@
-// What `uctrace build-ucx` makes of texts: of ucx_info, configure, patch and apt's lists.
+// How `uctrace build-ucx` reads texts: of ucx_info, configure, patch and apt's lists.
 #include <doctest/doctest.h>
 
 #include "cli/build_ucx/configuration.hpp"

@@ -62,8 +62,8 @@ struct CalledJob {
   };
   std::vector<Sent> sent;
 
-  // An operation of UCP in one call, of which nothing else is known but who it was for;
-  // ProcessIndex(): one without a log.
+  // An operation of UCP in one call, of which only the peer is known; ProcessIndex(): one without a
+  // log.
   struct Told {
     CallIndex from;
     Rank to;

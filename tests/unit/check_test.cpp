@@ -1,4 +1,4 @@
-// What `uctrace check` makes of command lines and files, without asking any other program.
+// How `uctrace check` judges command lines and files, without running any other program.
 #include <doctest/doctest.h>
 #include <elf.h>
 #include <sys/stat.h>
@@ -103,7 +103,7 @@ TEST_CASE("check: kinds of files, also of those cut anywhere") {
   for (std::size_t size = 0; size < whole.size(); size += 97) {
     look_at_file(files.write("cut", whole.substr(0, size)));
   }
-  // Each byte of the header changed: never a crash, whatever the tables then claim.
+  // Each byte of the header changed: never a crash, whatever the tables then contain.
   for (std::size_t at = 4; at < sizeof(Elf64_Ehdr); ++at) {
     std::string changed = whole;
     changed[at] = static_cast<char>(~changed[at]);

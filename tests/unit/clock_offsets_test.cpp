@@ -26,7 +26,7 @@ struct TrueClock {
   }
 };
 
-// What a ping-pong of which one way takes `there`, the other `back`, tells at a true time.
+// The result of a ping-pong at a true time, whose ways take `there` and `back`.
 ClockMeasurement measured(std::size_t own, const TrueClock& clock, std::size_t peer,
                           const TrueClock& peer_clock, std::int64_t truth, std::int64_t there,
                           std::int64_t back) {
@@ -39,7 +39,8 @@ ClockMeasurement measured(std::size_t own, const TrueClock& clock, std::size_t p
           .round_trips = 30};
 }
 
-// The largest error of `clock` on the reference, as a share of what is said of it; 1 is the limit.
+// The largest error of `clock` on the reference, as a fraction of the reported error; 1 is the
+// limit.
 double worst_share(const PlacedClock& place, const TrueClock& clock, const TrueClock& reference,
                    std::int64_t begin, std::int64_t end) {
   double worst = 0;

@@ -1,4 +1,4 @@
-// Packing of records: what goes in comes out, and what is no block is told.
+// Packing of records: decoding restores the input, and invalid blocks are rejected.
 #include <doctest/doctest.h>
 
 #include <algorithm>

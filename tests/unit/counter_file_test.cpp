@@ -1,4 +1,4 @@
-// Reading counter files: made word by word here, and read back beside sums made naively.
+// Reading counter files: made word by word here, and compared with naive sums.
 #include "event-log/reader/counter_file.hpp"
 
 #include <doctest/doctest.h>

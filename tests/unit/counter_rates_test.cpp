@@ -1,4 +1,4 @@
-// Rates of counters beside differences that are taken naively, number by number.
+// Rates of counters compared with naive differences, number by number.
 #include <doctest/doctest.h>
 
 #include <cmath>

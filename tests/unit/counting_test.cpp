@@ -1,5 +1,5 @@
-// Counting while others read, in processes of their own (event-log/recorder/counters.hpp), beside
-// sums made naively.
+// Counting while others read, in separate processes (event-log/recorder/counters.hpp), compared
+// with naive sums.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -66,7 +66,7 @@ TEST_CASE("counters of random messages are their sums") {
   });
   const CounterSnapshot found = folder.read_one();
   CHECK(found.page.closed == 1);
-  // What came before a larger table was ready is in no row, and not lost either.
+  // Counts from before a larger table was ready are in no row, but not lost either.
   for (const auto& [key, total] : found.rows) {
     CHECK(total.messages <= expected.at(key).messages);
     placed[static_cast<std::size_t>(kind_of(key))] += total;

@@ -88,7 +88,8 @@ class Naive {
   }
 
  private:
-  // Whether a wait of the process ends here, or went on here although it is over already.
+  // Whether a wait of the process ends here, or covered this instant although it is already
+  // handled.
   bool jump(std::int64_t at) {
     for (std::size_t row = 0; row < run_.waits.size(); ++row) {
       const Wait& wait = run_.waits[row];

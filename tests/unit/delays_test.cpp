@@ -1,4 +1,4 @@
-// Whose work waits come from, and the ideal run, of small jobs of which the answer is known.
+// The work that causes waits, and the ideal run, of small jobs with known answers.
 #include "log-merger/waits/delays.hpp"
 
 #include <doctest/doctest.h>
@@ -50,7 +50,7 @@ struct Waiting : test::CalledJob {
   }
 };
 
-// Costs as docs/waits.md has them: each wait looks at all others.
+// Costs as defined in docs/waits.md: each wait is compared with all others.
 class NaiveDelays {
  public:
   NaiveDelays(const Run& run, const std::vector<ReceivedMessage>& received)

@@ -1,4 +1,4 @@
-// Which memory an address is, by a driver that does as it is told.
+// Which memory an address is in, with a driver controlled by the test.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ TEST_CASE_FIXTURE(Fixture, "memory: several drivers are asked, once each, until 
   CHECK(second >= log::kFirstDeviceMemory);
   CHECK(!attributor->is_same_place(1000, kOther + 5));
   other_failure = 9;
-  CHECK(memory(1000) == first);  // confirmed by the one that knows it
+  CHECK(memory(1000) == first);  // confirmed by the driver that knows it
   CHECK(memory(500) == log::kUnknownMemory);
   failure = 8;
   CHECK(memory(kOther + 5) == log::kUnknownMemory);

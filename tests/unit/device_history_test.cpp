@@ -43,7 +43,8 @@ TEST_CASE_FIXTURE(Fixture, "history: what it told is known without a question") 
 
 TEST_CASE_FIXTURE(Fixture, "history: an address that is used again is another memory") {
   const MemoryId first = attributor->allocated(told(1000, 100, 7));
-  const MemoryId second = attributor->allocated(told(1050, 100, 8));  // a free that was not told
+  const MemoryId second = attributor->allocated(told(1050, 100, 8));  // a free that was not
+                                                                      // reported
   CHECK(ended == std::vector{std::pair(first, MemoryEnd::replaced)});
   CHECK(memory(1060) == second);
   CHECK(memory(1000) == log::kHostMemory);
@@ -61,7 +62,7 @@ TEST_CASE_FIXTURE(Fixture, "history: what was told before anybody listened is th
   early->forget(3000, 1);
   early->use(kScripted, kListener);
   allocate(5000, 100, 1);
-  early->memory_of(5000);  // which is of no history
+  early->memory_of(5000);  // which is in no history
   std::vector<Interval> there;
   early->each_allocated([&](const Interval& one) { there.push_back(one); });
   REQUIRE(there.size() == 2);
@@ -99,7 +100,7 @@ TEST_CASE_FIXTURE(Fixture, "history: threads that allocate and free do not lose 
     for (unsigned round = 1; round <= kRounds; ++round) {
       const std::uintptr_t begin = 100'000 * (thread + 1);
       const MemoryId mine = attributor->allocated(told(begin, 64, round));
-      // While the table is being changed it is asked for, and is the host's to this driver.
+      // While the table is being changed the driver is queried, which reports host memory.
       const MemoryId found = attributor->memory_of(begin + 10);
       wrong += found != mine && found != log::kHostMemory;
       attributor->forget(begin, 1);

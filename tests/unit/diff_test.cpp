@@ -1,4 +1,4 @@
-// Runs compared: spreads beside sorted lists, and invented runs of which it is known what changed.
+// Runs compared: spreads compared with sorted lists, and invented runs with known changes.
 #include "log-merger/diff/diff.hpp"
 
 #include <doctest/doctest.h>

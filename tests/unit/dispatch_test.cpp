@@ -1,5 +1,5 @@
-// Contexts that are kept for requests waiting inside UCP: the table against a naive one, and what a
-// start of a request does to it.
+// Contexts that are kept for requests waiting inside UCP: the table compared with a naive one, and
+// the effect of starting a request.
 #include "ucp-shim/dispatch.hpp"
 
 #include <doctest/doctest.h>
@@ -25,7 +25,7 @@ using uct::ContextScope;
 constexpr Context kNobody{};
 Context call(log::Id operation) { return {operation, Origin::ucp, Route::call}; }
 
-// What the function of a request does, as UCP's would.
+// The behaviour of a request's function, as UCP's would have it.
 enum class Does { nothing, post, refuse, fail_to_queue };
 Does does;
 std::vector<Context> seen;
@@ -55,7 +55,7 @@ TEST_CASE("dispatch: a request that waits inside UCP starts again for whom it wa
   CHECK(seen.back().route == Route::request);
   CHECK(protocols.back() == 7);
   CHECK(uct::thread_state.protocol == 0);
-  // Inside a blocking call, whose progress is for anybody.
+  // Inside a blocking call, whose progress serves any request.
   CHECK(start(request, {5, Origin::ucp, Route::blocking}, Does::post) == 11);
   CHECK(start(request, kNobody, Does::post) == 0);  // it was done
   CHECK_FALSE(uct::any_deferred());

@@ -1,5 +1,5 @@
-// Threads that begin to record while lanes, chunks or the file system are not what they should be:
-// they lose as little as can be, do not wait for nothing, and the cause is the right one.
+// Threads that begin to record while lanes, chunks or the file system are disturbed: they lose as
+// little as possible, do not wait in vain, and report the right cause.
 #include <doctest/doctest.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -17,7 +17,7 @@
 
 namespace {
 
-// A file system that takes nothing for a while.
+// A file system that accepts no writes for a while.
 std::atomic<bool> holds_writes{false};
 
 void let_writes_go() {
@@ -29,7 +29,7 @@ void let_writes_go() {
 
 // In place of the C library's, for the recorder as well.
 extern "C" ssize_t pwrite(int fd, const void* data, std::size_t bytes, off_t offset) {
-  holds_writes.wait(true);  // who waits for a disk uses no CPU either
+  holds_writes.wait(true);  // waiting for a disk uses no CPU either
   return syscall(SYS_pwrite64, fd, data, bytes, offset);
 }
 
@@ -211,7 +211,7 @@ TEST_CASE("a thread that must not drop waits for no chunk that cannot come") {
   const Folder folder;
   folder.run_never_dropping([] {
     alarm(kMostSeconds);
-    // Threads have all that there may be, and none of them will be packed.
+    // Threads hold all allowed chunks, and none of these will be packed.
     while (wait_for_free_chunk() != nullptr) {
     }
     for (int i = 0; i < kAgain; ++i) {

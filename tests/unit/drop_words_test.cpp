@@ -1,4 +1,4 @@
-// Why records were dropped, and what `record` says prevents it.
+// Why records were dropped, and the remedy that `record` reports.
 #include "log-merger/model/drop_words.hpp"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ TEST_CASE("the file system that was too slow is named, and an error by the syste
   const DropWords full = drop_words(log::DropCause::no_room, ENOSPC, "ext4");
   CHECK(full.why == "No space left on device");
   CHECK(full.to_do == "record into a folder with room with -o DIR");
-  // An error of another cause says nothing of this one.
+  // An error belongs to one cause and says nothing about another.
   const DropWords late = drop_words(log::DropCause::helper_late, ENOSPC, "ext4");
   CHECK(late.why == drop_words(log::DropCause::helper_late, 0, "ext4").why);
 }

@@ -15,7 +15,7 @@ std::uint64_t seconds_waited(std::uint64_t seconds) {
   for (int turns = 0; turns < 1000; ++turns) {
     const std::uint64_t left = wait.left_ns(now, progress);
     if (left == 0) return (now - kStart) / kSecond;
-    // Woken by nothing, or by the write: whatever comes first.
+    // Woken by the timeout or by the write: whichever comes first.
     const std::uint64_t next = seconds == 0 ? left : seconds * kSecond;
     now += left < next ? left : next;
     if (seconds != 0 && next <= left) ++progress;

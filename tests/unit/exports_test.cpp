@@ -1,4 +1,4 @@
-// What exports are made of: lanes, messages of Protocol Buffers, new folders.
+// The building blocks of exports: lanes, messages of Protocol Buffers, new folders.
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
@@ -58,7 +58,7 @@ Run run_of_two_threads(std::int64_t calls_each) {
 }
 
 TEST_CASE("rows of a process are visited by their starts, also where there are many") {
-  constexpr std::int64_t kCalls = 150'000;  // more than lie in memory at once
+  constexpr std::int64_t kCalls = 150'000;  // more than are kept in memory at once
   const Run run = run_of_two_threads(kCalls);
   const RowSource source(run);
   const std::vector<RowsOfProcess> rows = rows_of_processes<MpiCallRow>(source);

@@ -113,7 +113,7 @@ TEST_CASE("where some exposures tell nobody, those that tell an origin are not a
     if (moves) program.on_window(1, "MPI_Put", 0);
     program.on_window(1, "MPI_Win_complete");
   };
-  // The first access moves nothing; the second exposure tells nobody.
+  // The first access moves no data; the second exposure notifies no rank.
   for (const bool tells : {true, false}) {
     const auto post = program.on_window(0, "MPI_Win_post");
     if (tells) program.told.push_back({post.call, 1});

@@ -34,7 +34,7 @@ Value value_of(const Value (&values)[N], const std::string& name) {
   return *found;
 }
 
-// What the file describes, as rows of a run.
+// The file's description as rows of a run.
 class RunOfCases {
  public:
   RunOfCases() {
@@ -149,7 +149,7 @@ cli::Verb& report_of(cli::Grammar& grammar) {
   return *report;
 }
 
-// What `uctrace report` takes from these options. Throws Error for a value that is none.
+// The filter that `uctrace report` reads from these options. Throws Error for an invalid value.
 cli::ReportCommand parsed(const json& options) {
   cli::Grammar grammar;
   const cli::Verb& report = report_of(grammar);

@@ -1,4 +1,4 @@
-// Runs of which rules of findings speak, and what they say of them.
+// Runs for which finding rules report something, and their findings.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Rules about the records and the way of data, each in both directions: a run of which it speaks,
-// and the nearest one of which it is silent.
+// Rules about the records and the paths of data, each in both directions: a run with the finding,
+// and the most similar one without it.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -135,7 +135,7 @@ TEST_CASE("copies of GPU memory through the host's are told") {
   run.hops.insert(run.hops.begin(), copy);
   run.messages[0].hops = 2;
   CHECK(has(said(run, "staged-through-host"), "1.0 MiB of the 1.0 MiB that lay in GPU memory"));
-  // What to do about it is a vendor's.
+  // The remedy depends on the vendor.
   run.info_json = R"({"gpu":{"devices":[{"vendor":"rocm"},{"vendor":"rocm"}]}})";
   const std::string advice = advised(run, "staged-through-host");
   CHECK(has(advice, "for ROCm within a host rocm_ipc"));

@@ -1,5 +1,5 @@
 // Rules about protocols, connections, the program and its settings, each in both directions: a run
-// of which it speaks, and the nearest one of which it is silent.
+// with the finding, and the most similar one without it.
 #include <doctest/doctest.h>
 
 #include <algorithm>

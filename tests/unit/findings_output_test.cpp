@@ -1,4 +1,4 @@
-// What is printed of findings, whatever rule they come from.
+// The printed form of findings of any rule.
 #include "log-merger/reports/findings_output.hpp"
 
 #include <doctest/doctest.h>

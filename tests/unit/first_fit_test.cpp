@@ -1,4 +1,4 @@
-// Searches that skip what cannot fit, against looking at everything.
+// Searches that skip what cannot fit, compared with an exhaustive search.
 #include "log-merger/model/first_fit.hpp"
 
 #include <doctest/doctest.h>
@@ -43,7 +43,7 @@ TEST_CASE("the first that fits is the one that a search of all finds") {
   }
 }
 
-// Whether the first fragment describes the send, said apart from the merger.
+// Whether the first fragment describes the send, implemented independently of the merger.
 bool fits(const UctOp& op, const UcpOp& send, Rank receiver) {
   const auto& words = op.header.words;
   const bool unknown = (send.flags & log::UcpOperation::kUnknownLength) != 0;

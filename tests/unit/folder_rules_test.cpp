@@ -1,4 +1,4 @@
-// Which folders `record` may use, and what they are called by default.
+// Which folders `record` may use, and their default names.
 #include "cli/data-folder/folder_rules.hpp"
 
 #include <doctest/doctest.h>

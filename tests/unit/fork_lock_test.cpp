@@ -1,4 +1,4 @@
-// Locks that a fork child finds open, and that exclude the threads of one process.
+// Locks that are free in a fork child, and that exclude the threads of one process.
 #include "interpose/fork_lock.hpp"
 
 #include <doctest/doctest.h>

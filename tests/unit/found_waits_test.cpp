@@ -1,5 +1,5 @@
-// Waits of small random programs beside a naive evaluation: fences and locks, and
-// what is not known because of clocks or of a partner; and which calls completed what they began.
+// Waits of small random programs compared with a naive evaluation: fences and locks, and what is
+// unknown because of clocks or a partner; and which calls completed what they started.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ TEST_CASE("waits at fences of random programs are the naive ones") {
       for (int rank = 0; rank < ranks; ++rank) {
         last_ns = std::max(last_ns, program.now_of(rank) + 41);
       }
-      // It may synchronise or not: all leave it after the last one, or as they like.
+      // It may synchronise or not: all leave after the last one enters, or at any time.
       const bool synchronises = program.below(3) > 0;
       for (int rank = 0; rank < ranks; ++rank) {
         calls.push_back(program.on_window(rank, "MPI_Win_fence", INT32_MIN,
@@ -138,7 +138,7 @@ TEST_CASE("a wait for a message is unknown where clocks or partners are, and no 
       }
     }
     program.find();
-    // Whether it could have taken another message first is another question.
+    // Whether it could have received another message first is tested elsewhere.
     for (auto wait = program.waits.begin(); wait != program.waits.end();) {
       const auto [kind, own, cause] = wait->first;
       if (kind != WaitKind::wrong_order) {
@@ -216,7 +216,7 @@ TEST_CASE("a wait in a collective operation is known as far as clocks can be com
           program.expect(made.kind, rank, last, own, last_ns);
           own.start_ns = std::max(own.start_ns, last_ns);
         }
-        // Some may return early from a fence: who waits for whom is seen by their times alone.
+        // Some may return early from a fence: only their times show who waits for whom.
         const WaitUnknown why = fence ? WaitUnknown::partner : WaitUnknown::clocks;
         if (!all) program.expect_unknown(made.kind, why, rank, own);
       }

@@ -1,4 +1,4 @@
-// Bytes between memory and network cards: the sums of what the hops carried, and where they stand.
+// Bytes between memory and network cards: the sums over the hops, and where they are listed.
 #include "log-merger/summaries/gpu_nic.hpp"
 
 #include <doctest/doctest.h>

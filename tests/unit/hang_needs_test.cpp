@@ -256,7 +256,7 @@ TEST_CASE("a wait of a partitioned receive is for the partitions that are not re
       if (!is_send || row.started) run.partition_operations.push_back(use);
     }
     hung.job().calls[hung.call(1, "MPI_Wait", true, 500)].request = 0x91;
-    hung.receive(0, 1, 8, 500);  // what rank 1 would send after it
+    hung.receive(0, 1, 8, 500);  // the message that rank 1 would send after it
     const Json hang = hung.hang();
     CHECK(hang["verdict"] == row.verdict);
     const Json& waits = hang["ranks"][1]["waits_for"];

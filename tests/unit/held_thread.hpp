@@ -1,5 +1,5 @@
-// For tests of threads that pack: a thread that a signal keeps from going on, and waiting for what
-// several threads do.
+// For tests of threads that pack: a thread that is held by a signal, and waiting for conditions
+// that several threads meet.
 #pragma once
 
 #include <unistd.h>

@@ -46,8 +46,8 @@ TEST_CASE("a map of ids knows what a std::unordered_map does") {
   }
 }
 
-// The map takes as many looks for a search as ids belong into one place: a log can be made so that
-// all of them do.
+// A search takes as many probes as ids share a slot: a log can be constructed so that all of them
+// do.
 TEST_CASE("ids that all belong into one place take no longer than others") {
   constexpr std::uint64_t kStep = 0x9E3779B97F4A7C15u;
   std::uint64_t inverse = kStep;  // modulo 2^64

@@ -1,4 +1,4 @@
-// Entries of open interfaces: found while they are open and never else, given to others afterwards.
+// Entries of open interfaces: found only while they are open, and reused afterwards.
 #include "uct-shim/interface_table.hpp"
 
 #include <doctest/doctest.h>
@@ -61,7 +61,7 @@ TEST_CASE("interfaces are found as in a map, however many come and go") {
   }
   CHECK(ids.size() == opened.size());
   CHECK_FALSE(ids.contains(0));
-  // Nothing is left that a search would have to pass.
+  // No entry is left that a search would have to skip.
   CHECK(std::all_of(std::begin(detail::interface_places), std::end(detail::interface_places),
                     [](const detail::InterfacePlace& place) { return place.key == nullptr; }));
 }

@@ -1,5 +1,6 @@
-// Makes jobs as they are between loading and linking, without logs. Times are ticks and nanoseconds
-// at once; every process has one worker, whose uid is kFirstUid + process, and one interface.
+// Builds jobs in their state between loading and linking, without logs. Times are ticks and
+// nanoseconds at once; every process has one worker, whose uid is kFirstUid + process, and one
+// interface.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -156,7 +157,7 @@ class JobBuilder {
     ucp(send).match = ucp(receive).match = Match::exact;
   }
 
-  // What nothing is known of but its header.
+  // An operation of which only the header is known.
   UctIndex active_message(Rank from, Rank to, wire::AmId id, std::uint64_t bytes,
                           std::int64_t at_ns, std::initializer_list<std::uint64_t> header) {
     UctOp op = uct_operation(from, to, log::UctOp::am_bcopy, bytes, at_ns);

@@ -1,4 +1,4 @@
-// Sums that never go down, beside increments that are added up naively.
+// Sums that never decrease, compared with naively added increments.
 #include "log-merger/live/job_counters.hpp"
 
 #include <doctest/doctest.h>
@@ -87,13 +87,13 @@ TEST_CASE("sums of a job are those of its increments: across 2^64, older states,
           came;
     }
     const CounterRows older = process.rows;
-    // A copy may be older than the one before; what it lacks comes again.
+    // A copy may be older than the previous one; what it lacks appears again later.
     process.rows = random() % 5 == 0 ? older : truth[i];
     if (random() % 7 == 0) {
       for (auto& [key, total] : process.rows)
         total.bytes -= std::min<std::uint64_t>(total.bytes, 9);
     }
-    if (random() % 100 == 0) {  // another program in its place: the process before is gone for good
+    if (random() % 100 == 0) {  // another program replaces it: the previous process has ended
       process.rows = truth[i];
       counters.take(job.reading);
       truth[i].clear();

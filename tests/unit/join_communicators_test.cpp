@@ -1,4 +1,4 @@
-// Which handles of which processes are one communicator, and what it is called.
+// Which handles of which processes are one communicator, and its name.
 #include <doctest/doctest.h>
 
 #include <set>

@@ -1,4 +1,4 @@
-// Quantiles of classes of latencies, beside those of all latencies sorted.
+// Quantiles of latency classes, compared with those of all sorted latencies.
 #include "log-merger/summaries/latencies.hpp"
 
 #include <doctest/doctest.h>

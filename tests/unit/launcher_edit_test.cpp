@@ -85,7 +85,7 @@ TEST_CASE("lines of Open MPI") {
       Kind::open_mpi,
       {{"mpirun -np 4 ./app a b",
         "mpirun -x LD_PRELOAD=/u/lib.so -x UCTRACE_DIR=/d -np 4 ./app a b"},
-       // What stands in the environment is passed on with ours.
+       // A value in the environment is passed on with ours.
        {"mpirun ./app",
         "mpirun -x LD_PRELOAD=/u/lib.so:e.so -x UCTRACE_DIR=/d ./app",
         {{"LD_PRELOAD", "e.so"}}},
@@ -165,7 +165,7 @@ TEST_CASE("lines of Hydra") {
        {"mpiexec -n 2 ./app",
         "mpiexec -genv LD_PRELOAD /u/lib.so -genv UCTRACE_DIR /d -n 2 ./app",
         {{"HYDRA_ENV", "none"}}},
-       // An option that is not known does no harm where nothing keeps the environment back.
+       // An unknown option does no harm where the whole environment is passed on.
        {"mpiexec -some-new-option x ./app", "mpiexec -some-new-option x ./app"}});
   CHECK(edit(Kind::hydra, "mpiexec -some-new-option -genvnone ./app").unclear != "");
 
@@ -282,7 +282,7 @@ TEST_CASE("a line with an option that is not known is left alone") {
   }
 }
 
-// Takes out what an edit may add: whole options with our values, and ours within the user's.
+// Removes what an edit may add: whole options with our values, and ours within the user's.
 Words without_ours(Kind kind, const Words& edited) {
   Words words;
   const auto is_ours = [](const std::string& word) {

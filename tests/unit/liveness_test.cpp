@@ -1,4 +1,4 @@
-// Whether a process runs, told by what can be seen of it and by its signs of life.
+// Whether a process runs, judged by /proc and by its signs of life.
 #include "event-log/reader/liveness.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// MPI calls out of a log: handles mean what they meant at the time, and a call that did not return
-// is known by what its lane shows.
+// MPI calls out of a log: handles have their meaning at that time, and a call that did not return
+// is recognized from its lane.
 #include <doctest/doctest.h>
 
 #include "log-merger/job/job.hpp"

@@ -1,5 +1,5 @@
-// Matching of active messages against a worker that calls one handler for what several processes
-// send, in any order of arrival that keeps the order of each sender.
+// Matching of active messages, compared with a worker that calls one handler for messages of
+// several processes, in any order of arrival that preserves the order of each sender.
 #include <doctest/doctest.h>
 
 #include <deque>
@@ -20,7 +20,7 @@ using Random = std::mt19937_64;
 constexpr std::uint64_t kHandler = 5, kProgramHeader = 16;
 constexpr std::uint64_t kFirstWord = kHandler | kProgramHeader << 32;
 
-// What a message looks like to both sides. `told`: else its header says no more than the handler.
+// How a message appears to both sides. `told`: else its header says no more than the handler.
 struct Look {
   enum Way { single, fragments, rendezvous } way;
   std::uint64_t bytes, content;
@@ -131,7 +131,7 @@ struct Found {
   std::size_t exact = 0, ambiguous = 0, wrong = 0;
 };
 
-// No exact pair is wrong; where all is told, those that look like no other sender's are exact.
+// No exact pair is wrong; where all contents are known, those unlike any other sender's are exact.
 Found check(RandomActiveJob& random, bool all_told) {
   Found found;
   match_messages(random.builder.job);
@@ -189,7 +189,7 @@ TEST_CASE("whatever was dropped, no pair of active messages is exact that is wro
   CHECK(doubtful > 1'000);
 }
 
-// Two messages of two senders under way at once, of different content.
+// Two messages of two senders in flight at once, with different contents.
 struct TwoSenders {
   TwoSenders() : builder(3), a(builder, 1), b(builder, 2) {
     a.send({Look::single, 40, 11, true}, 1);

@@ -10,7 +10,7 @@
 namespace uctrace::merge {
 namespace {
 
-// As the header says it, one after the other.
+// As defined in the header, one after the other.
 Takers naive_takers(const Group& group) {
   Takers takers;
   for (const HalfMessage& receive : group.receives) takers.push_back(&receive);

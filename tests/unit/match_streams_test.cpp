@@ -1,5 +1,5 @@
-// Matching of streams against queues of bytes: each byte that a receive takes is the oldest that
-// was sent and not taken.
+// Matching of streams compared with byte queues: each byte that a receive gets is the oldest one
+// sent and not yet received.
 #include <doctest/doctest.h>
 
 #include <deque>

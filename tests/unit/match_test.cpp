@@ -1,5 +1,5 @@
-// Matching against a queue that does what a UCP worker does: it takes messages in the order of
-// their arrival, each by the first posted receive that fits.
+// Matching compared with a queue that behaves like a UCP worker: messages are matched in the order
+// of their arrival, each with the first posted receive that fits.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using test::kAllTagBits;
 using Random = std::mt19937_64;
 using Pairs = std::map<UcpIndex, UcpIndex>;  // send -> receive
 
-// One worker's receives and the messages that nobody wanted yet.
+// One worker's receives and its unexpected messages.
 class Worker {
  public:
   explicit Worker(JobBuilder& builder) : builder_(builder) {}
@@ -139,7 +139,7 @@ TEST_CASE("matching is what a worker does, for any order, wildcard and cancelled
     }
   }
   CHECK(exact > 1000);
-  // A receive that is still open may have taken a message as far as the logs tell.
+  // According to the logs, a receive that is still open may have matched a message.
   CHECK(ambiguous < exact / 4);
 }
 

@@ -1,5 +1,5 @@
-// Matching in a run of which events are missing: random jobs on a queue that does what a UCP worker
-// does are cut to random windows, and what is then called exact must be what really happened.
+// Matching in a run of which events are missing: random jobs on a queue that behaves like a UCP
+// worker are cut to random windows, and matches then called exact must be true.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using Random = std::mt19937_64;
 constexpr std::uint64_t kStep = 10, kSteps = 300;
 
 // Sources 1 and 2 send to 0, each in its order; the upper half of a tag is the source, as in MPI.
-// All messages are of one length, so that nothing but their order tells them apart.
+// All messages are of one length, so that only their order distinguishes them.
 struct Truth {
   explicit Truth(std::uint64_t seed) : builder(3) {
     Random random(seed);
@@ -248,7 +248,7 @@ TEST_CASE("without whole counts nothing is exact behind a gap") {
   }
 }
 
-// The wall clock of the receiver is 2 ms behind, and nothing says how far.
+// The wall clock of the receiver is 2 ms behind, by an unknown amount.
 TEST_CASE("times of clocks that were not measured do not move what lies side by side") {
   constexpr std::uint64_t kBehind = 2'000'000, kBegin = 10'000'000;
   JobBuilder builder(2);

@@ -1,5 +1,5 @@
-// The memo of call stacks against an oracle that unwinds always, on a stack made of few values, so
-// that frames, callers and saved words come again in every combination.
+// The memo of call stacks compared with an oracle that always unwinds, on a stack made of few
+// values, so that frames, callers and saved words recur in every combination.
 #include "call-stacks/memo.hpp"
 
 #include <doctest/doctest.h>

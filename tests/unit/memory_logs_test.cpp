@@ -1,4 +1,5 @@
-// What the log of a process makes of its GPUs and of their memory: rows, info, notes, the identity.
+// The results of reading a process's log about GPUs and their memory: rows, info, notes,
+// identities.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -262,7 +263,7 @@ TEST_CASE("UCX took memory for another GPU's") {
   add_memory(builder, 0, 16, gpu, 0x1000, 16);
   UcpOp& send = builder.ucp(builder.send(0, 0, 7, 8, 1));
   send.memory = {16, log::Belief::cuda, 3, log::BeliefFrom::detection, 0};
-  CHECK(gpu_json(builder.job)["disagreements"].empty());  // nobody knows which device 3 is
+  CHECK(gpu_json(builder.job)["disagreements"].empty());  // device 3 is unknown
   auto& buses = builder.log(0).devices.ucx_device_buses;
   buses[3] = builder.job.run.gpus[0].bus;
   CHECK(gpu_json(builder.job)["disagreements"].empty());

@@ -1,4 +1,4 @@
-// Where memory is: what ids and addresses name at which time.
+// Where memory is: the meaning of ids and addresses at each time.
 #include "log-merger/memory/memory.hpp"
 
 #include <doctest/doctest.h>

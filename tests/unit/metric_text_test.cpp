@@ -1,4 +1,4 @@
-// The text of metrics, by what the formats say and by a naive reader.
+// The text of metrics, checked against the formats and with a naive reader.
 #include "log-merger/live/metric_text.hpp"
 
 #include <doctest/doctest.h>

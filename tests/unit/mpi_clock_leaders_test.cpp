@@ -1,4 +1,4 @@
-// Who measures with whom: all leaders come to the same plan, and it reaches every clock.
+// Which leaders measure together: all compute the same plan, and it reaches every clock.
 #include "mpi-attribution/clock_leaders.hpp"
 
 #include <doctest/doctest.h>

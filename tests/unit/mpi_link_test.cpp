@@ -1,4 +1,5 @@
-// Which MPI call asked, for Open MPI's tags: MPI tag << 40 | source << 20 | context.
+// The MPI call that caused an operation, for Open MPI's tags: MPI tag << 40 | source << 20 |
+// context.
 #include <doctest/doctest.h>
 
 #include "log-merger/mpi/mpi_call_kind.hpp"
@@ -176,7 +177,7 @@ TEST_CASE("a persistent collective is its newest start's, whichever call drives 
   program.check(of_a, both, a);
   program.check(of_b, both, b);
   program.check(driven, both, a);
-  program.check(old, both, a);  // started before, and driven by the start of another
+  program.check(old, both, a);  // started before, and progressed by the start of another
   program.check(restarted, again, b);
   program.check(later, again, b);
   CHECK(program.builder.ucp(driven).call == wait);

@@ -101,7 +101,7 @@ INTEGERS = {"handle_bytes": "sizeof(MPI_Comm)", "proc_null": "MPI_PROC_NULL",
 NOT_EXPORTED = {("MPICH, standard ABI", "PMPI_File_close")}
 # What public headers of the standard ABI declare, and no library that is supported has yet.
 ONLY_IN_THE_STANDARD = {"MPI_Psend_init_c", "MPI_Precv_init_c"}
-# Removed by MPI 3: Open MPI declares them so that nobody can use them.
+# Removed by MPI 3: Open MPI declares them in a way that prevents their use.
 REMOVED_COMBINERS = {"hvector_integer", "hindexed_integer", "struct_integer"}
 HANDLES = {"comm_null": "MPI_COMM_NULL", "comm_self": "MPI_COMM_SELF",
            "comm_world": "MPI_COMM_WORLD", "datatype_null": "MPI_DATATYPE_NULL",

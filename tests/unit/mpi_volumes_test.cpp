@@ -7,7 +7,7 @@
 namespace uctrace::mpi {
 namespace {
 
-// Of an intracommunicator the remote size is not asked for.
+// The remote size of an intracommunicator must not be queried.
 struct Communicator {
   int rank, size, remote_size;
   int topology, dimensions, in, out;
@@ -215,7 +215,7 @@ TEST_CASE("what a failed inquiry leaves open counts as nothing") {
   call.sends(static_cast<Word>(-5), 8).moves(0, 0);
 }
 
-// How often MPI was asked for a size.
+// The number of size queries to MPI.
 int sizes_asked = 0;
 int named_below = 0;  // handles from here on are of datatypes that the program made
 
@@ -257,7 +257,7 @@ TEST_CASE("the size of a datatype of MPI itself is asked once, of the program's 
   library.ask.type_size_x = [](Word, std::int64_t*) { return 1; };
   CHECK(element_bytes(77) == -1);
   library.ask.type_size_x = counted_size;
-  CHECK(element_bytes(77) == 77);  // what failed is not kept
+  CHECK(element_bytes(77) == 77);  // a failed query is not cached
   library.can_describe = false;
 }
 

@@ -1,4 +1,4 @@
-// What mpisee counts of a call: each rule, from what one rank sent and received in it.
+// What mpisee counts for a call: each rule, from the bytes that one rank sent and received in it.
 #include "log-merger/store/mpisee.hpp"
 
 #include <doctest/doctest.h>

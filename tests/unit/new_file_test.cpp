@@ -26,7 +26,7 @@ std::string text_of(const fs::path& path) {
 
 void write_text(const fs::path& path, const char* text) { std::ofstream(path) << text; }
 
-// How often a lock is refused, as where somebody else has it for a moment.
+// The number of times that a lock is refused, as if another process held it briefly.
 int refused_locks = 0;
 
 }  // namespace

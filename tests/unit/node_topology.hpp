@@ -1,5 +1,5 @@
-// The topology of a node, as hwloc writes it: two packages with a NUMA node each. At the first are
-// a GPU and cards in all distances from it, at the second another GPU and card.
+// The topology of a node, as hwloc writes it: two packages with a NUMA node each. The first has a
+// GPU and cards at all distances from it, at the second another GPU and card.
 #pragma once
 
 #include <string>

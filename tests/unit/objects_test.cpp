@@ -1,4 +1,4 @@
-// What interpose reads from loaded objects, against what the loader says.
+// What interpose reads from loaded objects, compared with the loader's answers.
 #include "interpose/objects.hpp"
 
 #include <dlfcn.h>

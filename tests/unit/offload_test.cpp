@@ -1,5 +1,5 @@
-// What the wider families of UCT operations mean to the merger: tag offload, staging, liveness
-// checks, endpoints that are given up, lists of buffers, transfers that failed.
+// How the merger handles the less common families of UCT operations: tag offload, staging, liveness
+// checks, endpoints that are closed, lists of buffers, transfers that failed.
 #include <doctest/doctest.h>
 
 #include <numeric>
@@ -107,7 +107,7 @@ TEST_CASE("tag offload: an unexpected rendezvous is fetched by the receiver and 
   CHECK(protocol(builder) == "rndv/get/zcopy");
 }
 
-// Persistent requests announce each of their messages in the same words.
+// Persistent requests announce each of their messages identically.
 TEST_CASE("tag offload: what the interfaces carried out is not announced to the receiver's UCP") {
   JobBuilder builder(2);
   const UcpIndex first = builder.send(0, 1, kTag, kLength, 10);
@@ -194,7 +194,8 @@ TEST_CASE("what a handler copies out of an answer serves what was asked for") {
   CHECK(builder.uct(copy).link == Link::exact);
 }
 
-// A sender that cannot look at its data keeps no digest of it; the receiver has one of what came.
+// A sender that cannot read its data keeps no digest of it; the receiver has one of the arrived
+// data.
 TEST_CASE("a digest that one side lacks tells no messages apart") {
   constexpr std::uint64_t kWord = 5 | std::uint64_t{8} << 32;
   for (const bool sender_has_it : {true, false}) {
@@ -211,7 +212,7 @@ TEST_CASE("a digest that one side lacks tells no messages apart") {
       builder.from_ucp(post, send);
       sends.push_back(send);
     }
-    // Where both tell the digest the order does not matter.
+    // Where both have the digest the order does not matter.
     const std::uint64_t first = sender_has_it ? 71 : 70;
     for (const std::uint64_t digest : {first, 141 - first}) {
       const auto at = static_cast<std::int64_t>(sender_has_it ? 300 - digest : 100 + digest);

@@ -1,5 +1,5 @@
-// One-sided operations, active messages and flushes: whom their transfers serve, which part of them
-// they carry, and which handler got what.
+// One-sided operations, active messages and flushes: which operations their transfers serve, which
+// part of them they carry, and which handler got which message.
 #include <doctest/doctest.h>
 
 #include "log-merger/attribute/payload.hpp"

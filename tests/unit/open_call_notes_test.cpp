@@ -1,4 +1,4 @@
-// Where ranks sit, as notes of a run say it: in the words of `uctrace hang`.
+// The places of ranks in notes of a run: worded as in `uctrace hang`.
 #include "log-merger/hang/open_call_notes.hpp"
 
 #include <doctest/doctest.h>
@@ -33,7 +33,8 @@ std::string without_durations(const std::string& notes) {
   return std::regex_replace(notes, std::regex(", for (up to )?[0-9.]+ [mun]?s"), "");
 }
 
-// What hang says of who is waited for, "rank 3, which SEAT", stands in a note as "rank 3 SEAT".
+// The text of `hang` about an awaited rank, "rank 3, which SEAT", appears in a note as "rank 3
+// SEAT".
 void check_same_words(Hung& hung, const char* mark) {
   const Json hang = hung.hang();
   REQUIRE_FALSE(hang["blocked_on"].empty());

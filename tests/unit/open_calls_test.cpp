@@ -1,4 +1,4 @@
-// Lists of receives that are not over.
+// Lists of receives in progress.
 #include "log-merger/mpi/open_calls.hpp"
 
 #include <doctest/doctest.h>

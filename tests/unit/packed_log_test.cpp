@@ -1,4 +1,4 @@
-// Logs of blocks and chunks: each record once, whatever of a chunk is packed.
+// Logs of blocks and chunks: each record once, whichever part of a chunk is packed.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -235,7 +235,7 @@ TEST_CASE("a chunk that was being made is no damage, one that lost its magic is"
   }
 }
 
-// The file of chunks of a process that goes on, one step whenever it is looked at.
+// The chunk file of a process that continues, one step at each read.
 class MovingFile {
  public:
   using Step = void (*)(Bytes&);
@@ -283,7 +283,7 @@ TEST_CASE("what a file of chunks lacks that moves while it is read") {
   CHECK(taken_after.changed);
   CHECK(sequence(taken_after, 0) == 1);
   CHECK(sequence(taken_after, 1) == 0);
-  // The chunk that is made lies behind what is read, and the next one may lie in front of it.
+  // The new chunk lies behind the part already read, and the next one may lie before it.
   CHECK(read_chunks(MovingFile(2, grow, nothing), "test").changed);
   CHECK(read_chunks(MovingFile(2, nothing, grow), "test").changed);
 }
@@ -342,7 +342,7 @@ TEST_CASE("holes of a file hold nothing, and take no memory") {
     const std::vector<Extent> data = file.data(kProcessPageBytes);
     REQUIRE(data.size() == 1);
     CHECK(data[0] == Extent{kProcessPageBytes, log.size()});
-    std::uint64_t word = 0;  // no file reaches as far as what a damaged one may say
+    std::uint64_t word = 0;  // a damaged file may name places beyond any file
     for (const std::size_t at : {SIZE_MAX, SIZE_MAX - 7, std::size_t{1} << 63}) {
       CHECK(file.read(&word, sizeof word, at) == 0);
     }

@@ -42,7 +42,7 @@ void fill(ChunkMemory& memory, std::uint32_t sequence, std::size_t records) {
   }
 }
 
-// What one thread makes of it.
+// The block that one thread makes of it.
 std::string block_of(const Desk& desk) {
   return {reinterpret_cast<const char*>(desk.block), desk.header().bytes};
 }

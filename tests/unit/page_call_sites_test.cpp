@@ -1,4 +1,4 @@
-// What the page says of lines of the program, against `uctrace comms` and plain sums.
+// The page's data about lines of the program, compared with `uctrace comms` and plain sums.
 #include "log-merger/page-data/page_call_sites.hpp"
 
 #include <doctest/doctest.h>

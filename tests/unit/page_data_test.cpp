@@ -1,4 +1,4 @@
-// The page's data over time against plain counts over the rows of the run.
+// The page's data over time, compared with plain counts over the rows of the run.
 #include "log-merger/page-data/page_data.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Tiles of a page against the page that has all operations in itself: each row of that is in the
-// tiles that it overlaps, and nothing else is.
+// Tiles of a page against the page that has all operations in itself: each of its rows is in
+// exactly the tiles that it overlaps.
 #include "log-merger/page-data/page_tiles.hpp"
 
 #include <doctest/doctest.h>
@@ -237,7 +237,7 @@ TEST_CASE("tiles that are made when they are asked for are those that are writte
     page["tiles"].erase("adler32");
     expected["tiles"].erase("adler32");
     CHECK(page == expected);
-    // In an order that nobody expects, and some twice: what was learnt of the rows is used again.
+    // In an arbitrary order, and some twice: cached knowledge of the rows is reused.
     const std::size_t count = written.scripts.size();
     REQUIRE(count > 3);
     for (std::size_t i = 0; i < 2 * count; ++i) {

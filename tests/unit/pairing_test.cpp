@@ -1,4 +1,4 @@
-// The pairing against what its definition says, word by word, on random lists.
+// The pairing compared with its literal definition, on random lists.
 #include "log-merger/match/pairing.hpp"
 
 #include <doctest/doctest.h>
@@ -54,8 +54,8 @@ bool is_only_possible(const Case& given, std::size_t k) {
          are_one_queue(given.receives, begin, end < pairs ? end : given.receives.size());
 }
 
-// Few processes, threads and endpoints, so that lists of one queue occur; short times, so that
-// instants collide.
+// Few processes, threads and endpoints, so that several lists for one queue occur; short times, so
+// that instants collide.
 Case random_case(Random& random) {
   const auto below = [&](std::uint64_t bound) { return random() % bound; };
   const std::uint64_t sources = 1 + below(2), lanes = 1 + below(2), handles = 1 + below(2);

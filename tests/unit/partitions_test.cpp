@@ -1,5 +1,6 @@
-// Partitioned communication: which partitions overlap against counting bytes one by one, requests
-// matched by the order of their initialisation, and what the calls say of each use.
+// Partitioned communication: overlapping partitions compared with counting bytes one by one,
+// requests matched by the order of their initialisation, and the facts that calls give about each
+// use.
 #include "log-merger/partitions/partitions.hpp"
 
 #include <doctest/doctest.h>
@@ -256,7 +257,7 @@ TEST_CASE("a send of which a partition was never ready has no time when all were
   program.init(1, 10, 2, 2);
   program.call(0, "MPI_Start", 100, 101, 1);
   program.call(1, "MPI_Start", 100, 101, 2);
-  program.ready(110, 1, 1, 5'000'000'000);  // as only a damaged log has it
+  program.ready(110, 1, 1, 5'000'000'000);  // possible only in a damaged log
   const Run& run = program.find();
   CHECK(run.partition_operations[0].ready == 1);
   CHECK(run.partition_operations[0].t_ready_ns == -1);

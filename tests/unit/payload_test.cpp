@@ -1,4 +1,4 @@
-// Which bytes of a message its transfers carry, and the protocol that they show.
+// Which bytes of a message its transfers carry, and the protocol that they imply.
 #include "log-merger/attribute/payload.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
-// Where ranks are put: costs against ones that are counted in the plainest way, results against the
-// best of all placements, where there are few enough to try them all.
+// Where ranks are put: costs compared with naive ones, results with the best of all placements,
+// where there are few enough to try them all.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -148,7 +148,7 @@ TEST_CASE("placement: a stencil that was mixed up is found again, and parts are 
   const Placement now = packed(machine, name.size());
   const Placement grown = split_up(affinity, machine, grow_parts);
   check_is_placement(grown, machine);
-  // A partitioner that puts everybody into one part is corrected.
+  // A partitioner that puts all ranks into one part is corrected.
   check_is_placement(split_up(affinity, machine,
                               [](const Affinity& of, const std::vector<std::uint32_t>&) {
                                 return std::vector<std::uint32_t>(of.ranks(), 0);

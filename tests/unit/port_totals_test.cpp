@@ -1,4 +1,4 @@
-// What of the records is proven to have passed a port between two readings of its counter.
+// Which records provably passed a port between two readings of its counter.
 #include "log-merger/audit/port_totals.hpp"
 
 #include <doctest/doctest.h>
@@ -108,7 +108,7 @@ struct TwoMachines {
   ByIndex<UctOp, MessageIndex> moved_by;
 };
 
-// Bytes that left process 0 and came to process 1; the other way nothing did.
+// Bytes that left process 0 and arrived at process 1; none in the other direction.
 struct PassedBytes {
   std::uint64_t sent = 0, received = 0;
 };

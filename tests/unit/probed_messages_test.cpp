@@ -1,4 +1,4 @@
-// Which message a probe found, and for whom it waited.
+// Which message a probe found, and which rank it waited for.
 #include <doctest/doctest.h>
 
 #include <vector>
@@ -19,7 +19,7 @@ struct Called {
 };
 constexpr CommIndex kOther{1};
 
-// Rank 0 probes for a message of rank 1 with tag 5, calls some others and receives it.
+// Rank 0 probes for a message of rank 1 with tag 5, makes some other calls and receives it.
 struct Probing {
   explicit Probing(const std::vector<Called>& between, Called by = {"MPI_Probe", 1, 5}) {
     Comm other;

@@ -1,4 +1,4 @@
-// What a process says of itself in its page, and what its log is called.
+// What a process writes about itself in its page, and the name of its log.
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -255,7 +255,7 @@ Table table_of(const Run& run, std::vector<CommsBy> by, const CommsFilter& filte
   return comms_table(run, filter, options);
 }
 
-// What a filter with these values chooses.
+// The rows that a filter with these values selects.
 template <typename Change>
 CommsFilter filter_with(Change change) {
   CommsFilter filter;

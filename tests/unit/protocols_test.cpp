@@ -1,5 +1,5 @@
 // Names of protocols are read from a table whose layout is not the same in all releases of UCX.
-// This program is the libucp that has it.
+// This program plays the libucp that has it.
 #include "ucp-shim/protocols.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ struct Usual {
   uct_pending_callback_t progress[8];
   Any abort, reset;
 };
-// UCX 1.17: by either function a protocol is added.
+// UCX 1.17: either function adds a protocol.
 struct Either {
   const char *name, *description;
   unsigned flags;

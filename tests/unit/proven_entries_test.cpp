@@ -1,5 +1,5 @@
-// What messages prove about who entered an operation before whom, beside a naive search; and what
-// that makes of waits in operations without a rule.
+// What messages prove about the order in which ranks entered an operation, compared with a naive
+// search; and the resulting waits in operations without a rule.
 #include "log-merger/waits/proven_entries.hpp"
 
 #include <doctest/doctest.h>

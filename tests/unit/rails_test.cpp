@@ -1,4 +1,4 @@
-// What ports carried between readings of their counters, and what was recorded over them.
+// The bytes on ports between readings of their counters, and the recorded bytes over them.
 #include "log-merger/rails/rails.hpp"
 
 #include <doctest/doctest.h>

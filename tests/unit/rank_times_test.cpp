@@ -1,4 +1,4 @@
-// What ranks spent their time with, where a damaged log has calls longer than any run.
+// How ranks spent their time, where a damaged log has calls longer than any run.
 #include "log-merger/waits/rank_times.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// The full receipt of a message, word by word: what a person is told who asks what happened to it.
+// The full receipt of a message, word by word: the text for a user who asks what happened to it.
 #include <doctest/doctest.h>
 
 #include <sstream>

@@ -1,4 +1,5 @@
-// Records that are well-formed and that no process wrote so: log-merger/load/record_checks.hpp.
+// Records that are well-formed but that no process could have written:
+// log-merger/load/record_checks.hpp.
 #include "log-merger/load/record_checks.hpp"
 
 #include <doctest/doctest.h>

@@ -98,7 +98,7 @@ TEST_CASE("threads that start together and in turn keep their records and ids ap
   });
   const LogFile log = folder.log();
   CHECK_FALSE(log.damage().any());
-  // Lanes of dead threads are lent again, which the last ones to die may see a round late.
+  // Lanes of ended threads are reused, for the last ones to end possibly a round late.
   CHECK(log.lanes().size() <= 2 * kThreads + 1);
   const Totals totals = totals_of(log);
   CHECK(totals.read == totals.recorded);
@@ -269,7 +269,7 @@ TEST_CASE("a signal handler may take and return slots at any moment") {
   constexpr int kSignals = 20'000, kHeld = 8;
   static std::atomic<int> handled;
   static std::atomic<bool> well;
-  // Takes some and writes to them; what another has too would be changed meanwhile.
+  // Takes some and writes to them; one that another thread holds as well would change meanwhile.
   static constexpr auto use_slots = [](unsigned char mark) {
     Slot* mine[kHeld];
     for (Slot*& slot : mine) {

@@ -22,7 +22,8 @@ void count_and_record() {
   record_one();
 }
 
-// By lane: what the switches say that it counted while it recorded, and what it recorded.
+// By lane: the number of events counted while recording, according to the switches, and the number
+// recorded.
 struct Windows {
   std::uint64_t counted = 0, recorded = 0, dropped = 0, outside = 0, total = 0, switches = 0;
 };

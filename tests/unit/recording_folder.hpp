@@ -43,7 +43,7 @@ bool comes_true(Condition condition, std::chrono::seconds within) {
   return true;
 }
 
-// What a process of a test tells the test.
+// A value that a process of a test passes to the test.
 template <typename Value>
 class SharedMemory {
  public:

@@ -1,5 +1,5 @@
-// Windows of recording: what the loader makes of the switches in a log, and the merged run's
-// accounts.
+// Windows of recording: how the loader handles the switches in a log, and the counts of the merged
+// run.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -47,7 +47,7 @@ void add_calls(Random& random, std::vector<MemoryCall>& calls, std::uint16_t lan
     made.status = random() % 8 == 0 ? -1 : 0;
     const std::size_t first_inner = calls.size();
     if (depth < 3) add_calls(random, calls, lane, depth + 1, tick);
-    // A function may do its work by way of a newer one.
+    // A function may be implemented by calling a newer one.
     for (std::size_t i = first_inner; i < calls.size(); ++i) {
       if (random() % 2 == 0) continue;
       calls[i].address = made.address;

@@ -1,5 +1,5 @@
-// The replay of a run, and what hypotheses make of it, against an evaluator that knows nothing of
-// order: it goes on with whatever can go on until all is over.
+// The replay of a run, and hypotheses on it, compared with an evaluator without a fixed order: it
+// advances whatever can advance until everything is done.
 #include "log-merger/replay/replay.hpp"
 
 #include <doctest/doctest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using Random = std::mt19937_64;
 
-// A program of ranks that compute and call; what depends on what.
+// A program of ranks that compute and call; and their dependencies.
 struct PlayedProgram {
   struct Step {
     std::int64_t compute_ns, in_call_ns;
@@ -296,7 +296,7 @@ TEST_CASE("replay: who also waited for what is not known is not freed by a faste
 }
 
 TEST_CASE("replay: what the clocks contradict is left out and counted") {
-  // The message is said to have been sent after it was received.
+  // The message is recorded as sent after it was received.
   const std::vector<Call> calls = {{100, 110, 0}, {0, 50, 1}};
   Times times;
   const Replayed replayed = replay(calls, {{DependencyKind::message, 1, 1, 0, 0, -1}}, 2, times);

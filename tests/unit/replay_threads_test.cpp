@@ -1,5 +1,5 @@
-// The replay of ranks of several threads: as it was, whatever the calls; and changed, against an
-// evaluator of programs whose threads part after a serial call and meet before the next one.
+// The replay of ranks of several threads: unchanged, with any calls; and changed, compared with an
+// evaluator of programs whose threads fork after a serial call and join before the next one.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ struct Changed {
   std::vector<std::int64_t> compute_divisor, call_divisor;
 };
 
-// It goes on with any thread that can go on until all is over.
+// It advances any thread that can advance until everything is done.
 class Naive {
  public:
   Naive(const ThreadedProgram& program, const Changed& changed)

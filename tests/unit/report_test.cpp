@@ -1,4 +1,4 @@
-// Tables, filters, ids and the page's data against sums that are computed the plain way.
+// Tables, filters, ids and the page's data compared with naively computed sums.
 #include "log-merger/reports/report.hpp"
 
 #include <doctest/doctest.h>

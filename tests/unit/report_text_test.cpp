@@ -1,4 +1,4 @@
-// What tables, receipts and messages say, for a person and for a program.
+// The output of tables, receipts and messages, for people and for programs.
 #include <doctest/doctest.h>
 
 #include <algorithm>

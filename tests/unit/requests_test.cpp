@@ -1,4 +1,4 @@
-// Which communicators the time of waits goes to.
+// The communicators to which the time of waits is attributed.
 #include "log-merger/mpi/requests.hpp"
 
 #include <doctest/doctest.h>
@@ -50,7 +50,7 @@ struct RequestingProgram {
     builder.log(0).call_requests[call].ended = std::move(positions);
     builder.log(0).call_requests[call].ended_known = true;
   }
-  // What a call asked UCP for was complete then.
+  // The UCP operation of a call completed at that time.
   void complete(CallIndex call, std::int64_t at_ns) {
     const UcpIndex op = builder.send(0, 0, 1, 8, 1);
     builder.ucp(op).asked_by = call;

@@ -1,4 +1,5 @@
-// Rows out of a store, a part at a time, against the same rows in memory; and what is told of them.
+// Rows from a store, a part at a time, compared with the same rows in memory; and the output about
+// them.
 #include "log-merger/row-source/row_source.hpp"
 
 #include <doctest/doctest.h>

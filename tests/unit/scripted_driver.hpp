@@ -1,5 +1,5 @@
-// A driver of GPUs that is told what is where, and notes what it is asked; and an attributor that
-// asks it. State of one test program.
+// A GPU driver whose memory is set by the test, and which logs its queries; and an attributor that
+// queries it. State of one test program.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Who has which setting, and how that is said.
+// Which processes have which setting, and how that is reported.
 #include "log-merger/summaries/settings.hpp"
 
 #include <doctest/doctest.h>

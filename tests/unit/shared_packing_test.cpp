@@ -1,5 +1,5 @@
-// What is in the log of a process that several threads packed: of ours that assist, and of the
-// program that wait for a chunk.
+// The log of a process that was packed by several threads: by assistants of the helper, and by
+// threads of the program that wait for a chunk.
 #include <doctest/doctest.h>
 #include <pthread.h>
 #include <signal.h>
@@ -78,7 +78,7 @@ Place* hold_one(pthread_t thread) {
     may_go_on = false;
     pthread_kill(thread, SIGUSR1);
     if (!happens([] { return is_away.load(); })) return nullptr;
-    // Who packs first does what else there is, and then waits for 2 ms.
+    // The first packer does its other work, and then waits for 2 ms.
     for (int ms = 0; ms < 200; ++ms) {
       if (const ChunkHeader* chunk = packer->team->held_chunk()) return &pool.places[chunk->place];
       usleep(1000);

@@ -1,4 +1,4 @@
-// Hypotheses on small runs of which the answer can be said by hand, and how they are written.
+// Hypotheses on small runs whose results can be computed by hand, and their syntax.
 #include <doctest/doctest.h>
 
 #include <map>

@@ -1,5 +1,5 @@
-// A log that is read while its process ends: whatever it does between two steps of the reader, the
-// snapshot is never taken for the end of the log.
+// A log that is read while its process ends: whatever it does between two steps of the reader, a
+// snapshot is never mistaken for the final log.
 #include <sys/syscall.h>
 
 #include <fstream>
@@ -28,7 +28,7 @@ class WaitingProcess {
     char byte = 0;
     REQUIRE(read(ready_[0], &byte, 1) == 1);
   }
-  // Main thread and process are two things.
+  // The main thread may end before the process.
   struct OfThread {};
   WaitingProcess(const Folder& folder, OfThread) {
     REQUIRE(pipe(ready_) == 0);
@@ -80,7 +80,7 @@ using End = WaitingProcess::End;
 
 bool is_mapped(const LogFile& log) { return log.page().storage == Storage::mapped; }
 
-// A file beside the log, which goes when the process ends.
+// A file beside the log, which is removed when the process ends.
 bool has_chunk_file(const LogFile& log) { return is_mapped(log) && log.page().chunk_bytes == 0; }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What a stack must be: what glibc's backtrace() finds, called in the same function right before.
-// Each case runs in a process of its own, which records; then its log is read back.
+// The expected stack: the result of glibc's backtrace(), called in the same function immediately
+// before. Each case runs in a process of its own, which records; then its log is read back.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -41,7 +41,7 @@ struct Seen {
 inline std::vector<Seen> seen;
 inline std::mutex seen_mutex;
 
-// Both look from here: all but the first address, which lies in this function, have to agree.
+// Both unwind from here: all but the first address, which is in this function, must agree.
 NOINLINE inline void probe(std::uint64_t interrupted = 0) {
   constexpr int kMost = 400;
   static thread_local void* found[kMost];
@@ -70,7 +70,7 @@ inline log::LogFile own_log() {
 // On a busy machine a record may find no chunk ready: counted, and an event without a stack.
 inline bool lost_any() { return own_log().dropped_records() != 0; }
 
-// What is wrong with the stacks of this process; empty if nothing is.
+// The error in the stacks of this process; empty if there is none.
 inline std::string disagreement() {
   std::map<std::uint32_t, Addresses> stacks;
   own_log().for_each_record(log::Stream::definitions,

@@ -1,5 +1,5 @@
-// Code that is loaded, called and unloaded again. Two builds of it have the same code, and may well
-// get the same addresses.
+// Code that is loaded, called and unloaded again. Two builds of it have the same code, and may be
+// loaded at the same addresses.
 #ifndef PLUGIN_TEXT
 #error "PLUGIN_TEXT: what makes the builds differ"
 #endif

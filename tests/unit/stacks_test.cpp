@@ -107,7 +107,7 @@ void on_signal(int, siginfo_t*, void* context) {
 #endif
 }
 
-// Of loops that stay loops: unrolled, they would be several places that call.
+// For loops that must not be unrolled: unrolled, they would be several call sites.
 volatile int few = 3, many = 100;
 
 // --- cases ---------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
-// What becomes of records between the threads that make them and the log: packed while the process
-// runs, read meanwhile, killed, bounded.
+// The path of records from the threads that make them to the log: packed while the process runs,
+// read meanwhile, after a kill, with bounded size.
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ bool is_drained() {
   return drain != nullptr && std::strcmp(drain, "1") == 0;
 }
 
-// What a process tells another one.
+// Data that processes share.
 struct Shared {
   std::atomic<std::uint64_t> recorded;
   std::atomic<bool> enough;
@@ -75,7 +75,7 @@ bool record_in_threads(Shared& all) {
   return true;
 }
 
-// What is wrong with a log; empty if nothing is.
+// The damage of a log as text; empty if there is none.
 std::string text_of(const Damage& damage) {
   std::string text;
   for (const std::string& sentence : damage.sentences()) text += sentence + ' ';

@@ -1,4 +1,4 @@
-// Files that are no store, or a damaged one, are refused with a reason.
+// Files that are not a store, or a damaged one, are refused with a reason.
 #include <doctest/doctest.h>
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The sums that a run keeps against its rows: whatever reports answer from sums is what they answer
-// from every row, and nothing is lost or counted twice.
+// The sums that a run keeps, compared with its rows: reports give the same results from sums as
+// from all rows, and nothing is lost or counted twice.
 #include "log-merger/summaries/latencies.hpp"
 #include "log-merger/summaries/sums.hpp"
 
@@ -108,7 +108,7 @@ void add_operations(Run& run, Random& random) {
   }
 }
 
-// Few values, so that rows have their like.
+// Few values, so that similar rows occur.
 Run crowded_run(std::uint64_t seed) {
   Run run = random_run(seed);
   Random random(seed * 7);
@@ -284,7 +284,7 @@ TEST_CASE("of operations without an end no time is told, from sums as from rows"
   }
 }
 
-// As of a store that somebody damaged or made up.
+// As in a damaged or forged store.
 TEST_CASE("a sum of no messages is reported") {
   Run run = without_rows(crowded_run(1));
   for (MessageSum& sum : run.message_sums) sum.messages = 0;

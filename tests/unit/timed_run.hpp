@@ -1,4 +1,4 @@
-// A run in which everything has its place in time.
+// A run in which everything has a time.
 #pragma once
 
 #include "tests/unit/sample_runs.hpp"

@@ -1,5 +1,4 @@
-// How far devices of a node are from each other, by what hwloc wrote of it; and that nothing else
-// is taken for that.
+// The distances of devices of a node according to hwloc's file; and other files are rejected.
 #include "log-merger/memory/topology.hpp"
 
 #include <doctest/doctest.h>
@@ -100,7 +99,7 @@ TEST_CASE("what is no topology is refused") {
   }
 }
 
-// Asks all there is to ask.
+// Calls every query.
 void use(const std::string& text) {
   try {
     const Topology topology = Topology::parse(text);

@@ -1,4 +1,4 @@
-// Reads every byte that a log file gives out: for tests that damage it.
+// Reads every byte that a log file returns: for tests that damage it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a run keeps of its traffic over time against its rows: the page made of either is the same,
-// and of the former no more rows are read than are told one by one.
+// The tables of traffic over time that a run keeps, compared with its rows: the page made from
+// either is the same, and with the tables only the rows listed singly are read.
 #include "log-merger/summaries/traffic_tables.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// From which memory to which the parts of a message's way lead, and in which order they stand.
+// The source and target memory of each part of a message's path, and their order.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Deadlocks of the AND-OR model, held against definitions that are looked for by trying all.
+// Deadlocks of the AND-OR model, compared with their definitions by exhaustive search.
 #include "log-merger/hang/wait_graph.hpp"
 
 #include <doctest/doctest.h>

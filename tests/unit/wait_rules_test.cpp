@@ -1,4 +1,4 @@
-// The formulas of wait states against naive ones: nanosecond by nanosecond.
+// The formulas of wait states compared with naive ones: nanosecond by nanosecond.
 #include "log-merger/waits/wait_rules.hpp"
 
 #include <doctest/doctest.h>
@@ -50,7 +50,7 @@ Times sums_of(const std::vector<Wait>& waits) {
   return times;
 }
 
-// Each nanosecond of the call belongs to the next of what was still awaited then.
+// Each nanosecond of the call belongs to the next event that was still awaited then.
 Times naive(const CallTimes& call, const std::vector<Awaited>& all) {
   Times times;
   bool any_unknown = false;
@@ -96,7 +96,7 @@ TEST_CASE("the waits of a call are divided as a naive count divides its nanoseco
     const CallTimes call{entered, entered + pick(0, 40)};
     std::vector<Awaited> all;
     for (int i = pick(0, 5); i > 0; --i) {
-      // What is ready at one instant is one cause: which of them it is does not matter.
+      // Events at one instant are one cause: which of them is named does not matter.
       const std::int64_t ready = pick(0, 70);
       all.push_back(awaited(static_cast<std::int32_t>(ready), ready, pick(0, 3) == 0 ? 10 : 0));
     }

@@ -1,5 +1,5 @@
-// Small random programs, what is told of their waits, and what a naive reader expects. Times are
-// ticks and nanoseconds at once.
+// Small random programs, the reported waits, and those that a naive reader expects. Times are ticks
+// and nanoseconds at once.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -71,7 +71,7 @@ struct Program : CalledJob {
     }
   }
 
-  // What a naive reader adds: each nanosecond of the call before `until_ns`.
+  // A naive reader's sum: each nanosecond of the call before `until_ns`.
   void expect(WaitKind kind, int rank, int cause, const Entered& own, std::int64_t until_ns) {
     for (std::int64_t ns = own.start_ns; ns < own.end_ns && ns < until_ns; ++ns) {
       ++expected[{kind, rank, cause}];

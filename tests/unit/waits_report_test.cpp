@@ -1,4 +1,4 @@
-// What `uctrace waits` and `uctrace comms` make of rows of which every number is known.
+// The output of `uctrace waits` and `uctrace comms` for rows with known numbers.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -219,7 +219,7 @@ TEST_CASE("rows of waits tell what they tell apart, and completions stand behind
   CHECK(completion["kind"] == "barrier_completion");
   CHECK(completion["time_ns"] == 3);
   CHECK(job.told(WaitsBy::comm)[0]["comm"] == "W0.0");
-  // A program finds the same keys whatever rows tell apart.
+  // The output has the same keys whatever distinguishes the rows.
   const Json by_rank = job.told(WaitsBy::rank);
   CHECK(by_rank[0]["waiting_rank"] == 1);
   CHECK(by_rank[0]["causing_rank"].is_null());

@@ -1,4 +1,4 @@
-// When several threads pack: how much there is to do, and which cores are free.
+// When several threads pack: the amount of work, and which cores are free.
 #include "event-log/recorder/work_share.hpp"
 
 #include <doctest/doctest.h>
@@ -66,7 +66,7 @@ TEST_CASE("the time since the last look decides, and a ring that was full at bot
   CHECK(look(25) == 0);
   CHECK(look(51) == 0);
   CHECK(look(51) == 1);
-  share.add_turn(kLook, 0);  // who packs had no core in it
+  share.add_turn(kLook, 0);  // the packer had no core during it
   CHECK(look(51) == 0);
   CHECK(look(51) == 1);
 }

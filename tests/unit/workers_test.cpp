@@ -27,7 +27,7 @@ TEST_CASE("each piece of work is done once, whatever the number of threads") {
 
 TEST_CASE("as many threads as asked for work at once") {
   constexpr std::ptrdiff_t kThreads = 4;
-  std::barrier all_there(kThreads);  // nobody passes before all four have come
+  std::barrier all_there(kThreads);  // no thread passes before all four have arrived
   Workers(kThreads).each(kThreads, [&](std::size_t) { all_there.arrive_and_wait(); });
 }
 

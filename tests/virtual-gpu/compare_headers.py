@@ -1,5 +1,5 @@
-"""The headers of the virtual GPUs say the same as those of the vendors, where they are installed: what is
-compiled with the one runs with the other's libraries.
+"""The headers of the virtual GPUs agree with those of the vendors, where these are installed: programs
+compiled with one run with the other's libraries.
 
     compare_headers.py [PLACE ...]    default: $CUDA_HOME, /usr/local/cuda, /opt/rocm, /usr
 
@@ -39,13 +39,13 @@ def known_to(toolkit, vendor):
 
 
 def is_compared(name, text):
-    """Whether the vendor's headers have it: what is not in their text is of a newer release."""
+    """Whether the vendor's headers have it: a name missing in their text is from a newer release."""
     return name not in OTHER_MEANING and (not NEWER.search(name) or all(
         word in text for word in re.findall(r"\w+", name) if word not in ("sizeof", "offsetof", "struct", "enum")))
 
 
 def compiled(source, include, folder):
-    """What the program prints; the compiler's complaints are ours."""
+    """The program's output; the compiler's errors are reported as ours."""
     program = Path(folder) / "program"
     text = Path(folder) / "source.c"
     text.write_text(source)

@@ -1,4 +1,4 @@
-// Which memory an address is, by the layer of CUDA on the virtual driver.
+// Which memory an address is in, according to the CUDA layer on the virtual driver.
 #include <cstring>
 #include <string>
 
@@ -95,8 +95,7 @@ TEST_CASE("cuda layer: an address that is used again, or mapped again, is anothe
 
 namespace {
 
-// A range of addresses in which a piece is of the first GPU, one of the second, and one of the
-// host.
+// A range of addresses with parts on the first GPU, on the second, and on the host.
 CUdeviceptr map_pieces() {
   CUdeviceptr range;
   WELL(cuMemAddressReserve(&range, 3 * kLarge, 0, 0, 0));

@@ -82,7 +82,7 @@ void on_call(const char* function, const void* params, CUcontext context, const 
   client->callback(client->userdata, CUPTI_CB_DOMAIN_DRIVER_API, id, &data);
 }
 
-// The name of who is there already, "" = nobody.
+// The name of the existing subscriber, "" = none.
 std::string occupant() {
   const char* before = std::getenv("VIRTUAL_CUPTI_SUBSCRIBER");
   if (before != nullptr) return before;
@@ -125,7 +125,7 @@ VIRTUAL_GPU_EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle,
   return result;
 }
 
-// Calls that are being told may still need it: it is not freed.
+// Callbacks in progress may still need it: it is not freed.
 VIRTUAL_GPU_EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
   CUpti_SubscriberHandle there = handle;
   if (!subscriber.compare_exchange_strong(there, nullptr)) return CUPTI_ERROR_INVALID_PARAMETER;

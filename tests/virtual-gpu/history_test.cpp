@@ -1,5 +1,5 @@
 // The history of allocations: the plug-in as the driver loads it, on the virtual driver and its
-// CUPTI, told to this program in uctrace's place.
+// CUPTI, reported to this program instead of uctrace.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -36,7 +36,7 @@ Event freed(CUdeviceptr begin, std::size_t bytes = 0) {
 }
 CUdeviceptr number(void* address) { return reinterpret_cast<CUdeviceptr>(address); }
 
-// Exactly these, since the last look.
+// Exactly these events since the last check.
 bool told(const std::vector<Event>& expected) {
   const bool same = events == expected;
   for (const Event& event : same ? std::vector<Event>() : events) {

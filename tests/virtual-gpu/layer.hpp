@@ -1,5 +1,5 @@
-// Memory as the layers of the vendors tell it, for the tests of each: an attributor that asks the
-// drivers that are loaded, and what it told last.
+// Memory as reported by the vendors' layers, for the tests of each: an attributor that queries the
+// loaded drivers, and its last answer.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// Which memory an address is, by the layer of Level Zero on the virtual driver.
+// Which memory an address is in, according to the Level Zero layer on the virtual driver.
 #include <level_zero/ze_api.h>
 #include <unistd.h>
 
@@ -120,8 +120,8 @@ TEST_CASE("level zero layer: an address that is used again is another memory") {
           EXPECT(allocate_on(machine, machine.devices[0]) == first);
           const MemoryId second = memory_of(first);
           EXPECT(second != memory && second >= log::kFirstDeviceMemory);
-          // Freed and allocated between two uses: what is like it in all that the driver tells,
-          // UCX's memory events tell apart.
+          // Freed and allocated between two uses: an allocation equal in everything that the driver
+          // reports is distinguished by UCX's memory events.
           DONE(zeMemFree(machine.context, first));
           EXPECT(allocate_on(machine, machine.devices[0], 2 * kBytes) == first);
           const MemoryId longer = memory_of(first);
@@ -132,7 +132,7 @@ TEST_CASE("level zero layer: an address that is used again is another memory") {
         }) == 0);
 }
 
-// What was freed of a pool still has the pool's properties.
+// Freed memory of a pool still has the pool's properties.
 TEST_CASE("level zero layer: memory that lies nowhere is the host's, whatever its properties") {
   CHECK(run_alone({{"VIRTUAL_GPU_FAIL", "zeMemGetAddressRange#2=0x78000021"}}, [] {
           const Machine machine = start();

@@ -1,4 +1,4 @@
-// What UCX's memory hooks tell: the UCX with hooks of the tests, whose hooks of CUDA patch the
+// The events of UCX's memory hooks: the UCX with hooks of the tests, whose hooks of CUDA patch the
 // virtual driver.
 //
 //     memory_events_test PREFIX      exits with 77 where there is no UCX with CUDA
@@ -45,7 +45,7 @@ unsigned ucx_minor() {
   return minor;
 }
 
-// As UCX does when it is first asked what memory is.
+// As UCX does at its first query of a memory type.
 void install_hooks() {
   using LookUp = int (*)(const void*, std::size_t, void*);
   const auto look_up = reinterpret_cast<LookUp>(find_in_ucx("ucs_memtype_cache_lookup"));
@@ -80,7 +80,7 @@ TEST_CASE("memory events: from when UCX has its hooks on, the end of an allocati
         }) == 0);
 }
 
-// UCX 1.13 does not hook pools: what comes next at the address is found to be another allocation.
+// UCX 1.13 does not hook pools: the next allocation at the address is recognized as another one.
 // Later ones do.
 TEST_CASE("memory events: the memory of a pool is another one's after it was freed") {
   CHECK(run_alone({}, [] {

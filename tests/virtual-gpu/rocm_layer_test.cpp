@@ -1,4 +1,4 @@
-// Which memory an address is, by the layer of ROCm on the virtual driver.
+// Which memory an address is in, according to the ROCm layer on the virtual driver.
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <sys/mman.h>
@@ -143,7 +143,8 @@ TEST_CASE("rocm layer: an address that is used again is asked about again") {
           DONE(hsa_amd_memory_pool_allocate(pool_of(agents[1]), 2 * kBytes, 0, &again));
           EXPECT(again == first && memory_of(again) != memory && last.bytes == 2 * kBytes);
           DONE(hsa_amd_memory_pool_free(again));
-          // What is like it in all that the driver tells, UCX's memory events tell apart.
+          // An allocation equal in everything that the driver reports is distinguished by UCX's
+          // memory events.
           void* const like = allocate_on(agents[1]);
           const MemoryId other = memory_of(like);
           EXPECT(like == first && memory_of(like) == other);
@@ -207,7 +208,7 @@ TEST_CASE("rocm layer: a driver that fails ends nothing, and nothing is taken fo
           static char own = 0;
           EXPECT(memory_of(&own) == log::kUnknownMemory && last_error == 0x1008);
         }) == 0);
-  // The owner cannot be found: it is of a GPU, nobody knows of which.
+  // The owner cannot be determined: it belongs to an unknown GPU.
   CHECK(run_alone({{"VIRTUAL_GPU_FAIL", "hsa_agent_get_info=0x1004"}}, [] {
           const auto agents = start();
           void* const device = allocate_on(agents[1]);

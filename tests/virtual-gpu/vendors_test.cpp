@@ -1,4 +1,4 @@
-// Drivers of several vendors in one process: each knows its own memory, and none another's.
+// Drivers of several vendors in one process: each knows only its own memory.
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <level_zero/ze_api.h>

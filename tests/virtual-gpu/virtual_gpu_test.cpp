@@ -1,4 +1,4 @@
-// What the tests rely on in the virtual GPUs.
+// The behaviour of the virtual GPUs that the tests rely on.
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <sys/uio.h>

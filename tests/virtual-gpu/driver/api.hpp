@@ -1,4 +1,5 @@
-// What each function of the driver begins and ends with, and the contexts that most of them need.
+// The common prologue and epilogue of the driver's functions, and the contexts that most of them
+// need.
 #pragma once
 
 #include <cuda.h>
@@ -26,14 +27,14 @@ struct CUctx_st {
 
 namespace virtual_gpu {
 
-// What a function asks for before it does anything.
+// What a function requires before it does anything.
 enum class Needs : unsigned char { nothing, driver, context };
 
 bool driver_is_initialized();
 bool is_device(CUdevice device);
 CUcontext current_context();
 
-// A function that the program gave runs on behalf of the driver: nothing may be called in it.
+// A callback of the program runs on behalf of the driver: it must not call the driver.
 class CallbackScope {
  public:
   CallbackScope();

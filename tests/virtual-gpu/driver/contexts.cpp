@@ -13,7 +13,7 @@ namespace {
 bool initialized = false;
 thread_local bool in_callback = false;
 
-// The contexts that a thread has put on top of each other.
+// The context stack of a thread.
 constexpr int kDeepest = 32;
 thread_local CUcontext stack[kDeepest];
 thread_local int depth = 0;

@@ -1,4 +1,4 @@
-// Copies and fills. Addresses tell where they lead, so that all forms are one.
+// Copies and fills. Addresses identify their memory, so that all forms are the same.
 #include "api.hpp"
 #include "memory.hpp"
 #include "streams.hpp"

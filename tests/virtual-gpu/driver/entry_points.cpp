@@ -41,7 +41,7 @@ ErrorText text_of(CUresult error) {
   return {error, "CUDA_ERROR_UNKNOWN", "unknown error"};
 }
 
-// This library's own: whoever asks must not get what stands in front of it.
+// This library's own functions: a caller must not get an interposed one.
 void* own_function(const char* name) {
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&own_function), &info) == 0) return nullptr;
@@ -91,7 +91,7 @@ VIRTUAL_GPU_NOT_THERE(cuMemPoolImportPointer, CUdeviceptr*, CUmemoryPool, CUmemP
 VIRTUAL_GPU_NOT_THERE(cuMemPoolSetAccess, CUmemoryPool, const CUmemAccessDesc*, std::size_t)
 VIRTUAL_GPU_NOT_THERE(cuModuleGetGlobal_v2)
 
-// UCX asks where managed memory is to lie; here nobody prefers a place.
+// UCX queries the preferred location of managed memory; here there is none.
 VIRTUAL_GPU_EXPORT CUresult cuMemRangeGetAttribute(void*, std::size_t, CUmem_range_attribute,
                                                    CUdeviceptr, std::size_t) {
   VIRTUAL_GPU_PATCHABLE;

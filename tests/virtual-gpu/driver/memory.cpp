@@ -68,7 +68,7 @@ Block::~Block() {
   close(file_);
 }
 
-// The whole area is the driver's from the beginning, and nobody can read or write there.
+// The whole area is reserved by the driver from the beginning, without access rights.
 Area::Area(Address begin, std::size_t bytes) : begin_(begin), bytes_(bytes) {
   void* const wanted = reinterpret_cast<void*>(begin);
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;

@@ -1,6 +1,6 @@
-// What the driver knows of memory. The program sees addresses of device memory at which nothing can
-// be read: they lie in areas that are mapped without any access. The contents lie in files in
-// memory, which only the driver maps, under addresses that it tells nobody.
+// The driver's memory. The program sees addresses of device memory that it cannot access: they lie
+// in areas mapped without access rights. The contents are in memory files, which only the driver
+// maps, at addresses that it keeps private.
 #pragma once
 
 #include <cuda.h>

@@ -1,5 +1,5 @@
-// Work that is queued: it is done when somebody waits for it, or has asked for an event behind it
-// often enough. So what a program takes for complete too early is not there yet.
+// Work that is queued: it is done when the program waits for it, or has queried a later event often
+// enough. So data that a program assumes complete too early is not there yet.
 #pragma once
 
 #include "api.hpp"

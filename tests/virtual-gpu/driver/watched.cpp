@@ -18,8 +18,7 @@ constinit std::atomic<Watcher> only{nullptr};
 
 Watcher watcher() { return only.load(); }
 
-// As the driver does, which goes on without a word if there is no such library, or it is no such
-// one.
+// As the driver does, which continues silently if the library does not exist or is not a valid one.
 void load_injection() {
   static std::once_flag loaded;
   std::call_once(loaded, [] {

@@ -1,4 +1,4 @@
-// Calls of the driver that a client of CUPTI can watch: it is told before and after each of them.
+// Calls of the driver that a client of CUPTI can watch: it is called before and after each of them.
 // The client is the stand-in of CUPTI (../cupti.cpp).
 #pragma once
 
@@ -12,7 +12,7 @@ namespace virtual_gpu {
 using Watcher = void (*)(const char* function, const void* params, CUcontext context,
                          const CUresult* result, std::uint64_t* correlation);
 
-// nullptr: nobody watches.
+// nullptr: there is no client.
 Watcher watcher();
 
 // Loads what CUDA_INJECTION64_PATH names. Once, as the driver is initialised.
@@ -24,7 +24,7 @@ CUresult run_watched(const char* function, Needs needs, const Params& params, Bo
   const auto tell = [&](const CUresult* result) {
     const Watcher watch = CallbackScope::active() ? nullptr : watcher();
     if (watch == nullptr) return;
-    const CallbackScope scope;  // whoever watches may not call the driver
+    const CallbackScope scope;  // a client may not call the driver
     watch(function, &params, current_context(), result, &correlation);
   };
   tell(nullptr);

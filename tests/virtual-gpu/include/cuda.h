@@ -120,7 +120,7 @@ typedef struct CUipcMemHandle_st {
   char reserved[CU_IPC_HANDLE_SIZE];
 } CUipcMemHandle;
 
-/* What the virtual driver has none of: it refuses what asks for them. */
+/* Types that the virtual driver does not support: it refuses requests for them. */
 typedef struct CUmemFabricHandle_st {
   unsigned char data[CU_IPC_HANDLE_SIZE];
 } CUmemFabricHandle;

@@ -1,5 +1,5 @@
-// What each function of the Level Zero loader begins and ends with, and its devices: the GPUs, and
-// behind them the tiles that each may be divided into.
+// The common prologue and epilogue of the Level Zero loader's functions, and its devices: the GPUs,
+// and behind them the tiles that each may be divided into.
 #pragma once
 
 #include <level_zero/ze_api.h>

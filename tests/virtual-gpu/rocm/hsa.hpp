@@ -1,4 +1,4 @@
-// What each function of the HSA runtime begins and ends with, and how it names agents.
+// The common prologue and epilogue of the HSA runtime's functions, and its names of agents.
 #pragma once
 
 #include <hsa/hsa.h>

@@ -1,5 +1,5 @@
 // Signals of ROCm's HSA runtime, and what ends by one: copies that the program does not wait for.
-// They are done when somebody has looked at the signal as often as `polls` says, or waits for it.
+// They are done when the program has polled the signal `polls` times, or waits for it.
 #include <cstdlib>
 #include <map>
 #include <vector>
@@ -33,7 +33,7 @@ Signal* signal_of(hsa_signal_t handle) {
   return found == signals().end() ? nullptr : &found->second;
 }
 
-// An error of a copy is told as the runtime tells it: by a negative value.
+// An error of a copy is reported as by the runtime: with a negative value.
 void end_copies(Signal& signal) {
   for (const Copy& copy : signal.ending) {
     const bool done = virtual_gpu::copy(copy.to, copy.from, copy.bytes) == HSA_STATUS_SUCCESS;
