@@ -167,8 +167,7 @@ constexpr std::size_t kMegabyte = 1'000'000;
 
 // A larger page takes long to open.
 std::size_t longest_page() {
-  const char* test =
-      std::getenv("UCTRACE_TEST_PAGE_BYTES");  // for tests, which make no such run
+  const char* test = std::getenv("UCTRACE_TEST_PAGE_BYTES");  // for tests, which make no such run
   return test != nullptr ? std::strtoull(test, nullptr, 10) : 25 * kMegabyte;
 }
 

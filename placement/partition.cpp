@@ -71,8 +71,9 @@ void make_fit(const Affinity& affinity, const std::vector<std::uint32_t>& room,
         }
       }
     }
-    if (best_part == kNoPart) return;  // no room anywhere: callers promise that this does not
-                                       // happen
+    if (best_part == kNoPart)
+      return;  // no room anywhere: callers promise that this does not
+               // happen
     part[best_rank] = best_part;
     ++left[from];
     --left[best_part];

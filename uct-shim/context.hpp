@@ -28,8 +28,8 @@ struct Context {
 // An operation in progress, for those posted inside it. Held by value: a long jump or an exception
 // may leave the call, and its frame must then not be accessed.
 struct Posting {
-  const void* busy;  // its endpoint, or its Interface if it is for the whole interface; nullptr:
-                     // none
+  const void* busy;   // its endpoint, or its Interface if it is for the whole interface; nullptr:
+                      // none
   const void* frame;  // its frame: operations posted inside are deeper in the stack
   log::Id id;         // 0: it has none yet
   bool named;         // an operation that was posted inside names it
@@ -43,7 +43,7 @@ struct Posting {
 
 struct ThreadState {
   Context context;
-  Posting posting;  // the innermost operation in progress: posts inside are part of it
+  Posting posting;        // the innermost operation in progress: posts inside are part of it
   std::uint8_t protocol;  // UCP's protocol that is being dispatched (TextKind::ucx_protocol), or 0
   // In this scope, without its inner scopes: an operation was posted; one found no resources.
   bool posted, refused;

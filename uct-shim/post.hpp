@@ -130,7 +130,7 @@ class Post {
   uct_completion_t* track_rendezvous(uct_completion_t* completion);
   void settle(void* handle);
 
-  // An id for an operation whose end is recorded without a completion; 0 without a lane.
+  // An id for an operation whose end is recorded without a completion; 0 without a lane, or while operations are only counted.
   log::Id identify();
   void forget_identity() { has_end_ = false; }
 

@@ -35,7 +35,7 @@ struct ProcessReport {
   std::uint64_t dropped = 0;     // lost at the writer
   DropCounts dropped_by_cause{};
   std::uint64_t outside_window = 0;  // not recorded, because recording was off
-  std::uint64_t untracked = 0;  // operations whose end is not known, for lack of a slot
+  std::uint64_t untracked = 0;       // operations whose end is not known, for lack of a slot
   std::uint64_t mpi_calls = 0, ucp_operations = 0, uct_operations = 0;  // counted, recorded or not
   std::uint64_t log_bytes = 0;
   std::uint64_t chunk_bytes = 0;  // of a log without a helper (--no-helper)

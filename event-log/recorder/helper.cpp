@@ -34,7 +34,7 @@ constexpr long kStopWaitNs = 2'000'000'000;
 // it publishes its log only if it is the first to claim the start.
 constexpr std::uint32_t kStartOk = 1, kStartFailed = 2, kStartGivenUp = 3;
 constexpr std::uint32_t kStartOwned =
-    4;  // for a moment: nothing in this state calls the file system
+    4;                                  // for a moment: nothing in this state calls the file system
 constexpr std::uint32_t kLogThere = 5;  // memory is made ready
 
 // Values of Pool::stop.

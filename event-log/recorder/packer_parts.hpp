@@ -34,14 +34,13 @@ struct Packer {
   OutputLog file;
   bool threaded;
   bool removed;
-  std::atomic<int> error;               // of the last write; 0 = it went well
-  std::atomic<std::uint32_t> work;      // futex: moves on when a chunk was retired
-  std::atomic<std::uint32_t> state;     // futex
-  std::atomic<std::uint64_t> progress;  // moves on with every write that succeeded
-  std::atomic<std::uint64_t>
-      write_begun;                   // when the current storage call began; 0 = there is none
-  std::atomic<std::uint32_t> lives;  // id of its own thread: 0 once that is gone
-  std::atomic<bool> busy;            // without a helper: a thread packs
+  std::atomic<int> error;                  // of the last write; 0 = it went well
+  std::atomic<std::uint32_t> work;         // futex: moves on when a chunk was retired
+  std::atomic<std::uint32_t> state;        // futex
+  std::atomic<std::uint64_t> progress;     // moves on with every write that succeeded
+  std::atomic<std::uint64_t> write_begun;  // when the current storage call began; 0 = there is none
+  std::atomic<std::uint32_t> lives;        // id of its own thread: 0 once that is gone
+  std::atomic<bool> busy;                  // without a helper: a thread packs
   std::atomic<std::size_t> ready_target;
   std::uint64_t seen_retirements;  // the helper's
   std::uint64_t last_turn;         // of the last turn that wrote everything

@@ -39,8 +39,8 @@ enum class PlaceState : std::uint32_t { none = 0, ready, taken, retired };
 
 struct Place {
   std::atomic<PlaceState> state;  // decides which thread owns all other fields
-  std::uint32_t packed;      // offset up to which its records are in the log; 0 = none
-  std::uint64_t retired_as;  // the chunks of a lane retire in the order of their records
+  std::uint32_t packed;           // offset up to which its records are in the log; 0 = none
+  std::uint64_t retired_as;       // the chunks of a lane retire in the order of their records
   ChunkHeader* chunk;
 };
 

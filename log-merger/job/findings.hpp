@@ -81,8 +81,7 @@ struct Findings {
   std::vector<ClockDisagreement> clock_disagreements;
   std::vector<ViolationsOfPair> violations;
   std::vector<HostTopology> topologies;
-  std::uint64_t early_within_error =
-      0;  // such messages within the clock error
+  std::uint64_t early_within_error = 0;  // such messages within the clock error
   std::uint64_t doubtful_by_loss =
       0;  // messages whose partner is uncertain because records are lost
 };

@@ -285,8 +285,7 @@ struct Job {
     return std::any_of(logs.begin(), logs.end(),
                        [](const ProcessLog& log) { return !log.recorded.whole(); });
   }
-  double clock_error_ns =
-      0;  // the largest known error of a time on the job's clock
+  double clock_error_ns = 0;  // the largest known error of a time on the job's clock
   // For each monotonic clock, by number: its placement by measurements on the clock of the first
   // rank.
   std::vector<std::optional<PlacedClock>> clock_places;

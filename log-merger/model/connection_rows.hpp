@@ -26,11 +26,11 @@ struct ConnectionRow {
   bool network = false;  // its device is a network card
   TextId transport = kNoText, device = kNoText, remote_device = kNoText;
   TextId carried = kNoText;  // UCT operations that moved payload over it: "am_bcopy, get_zcopy"
-  std::uint64_t ucp_endpoint = 0;   // its UCP endpoint (ucp_ep_h); 0 = none, or not known
-  std::int64_t creation_ns = -1;    // duration of its creation
-  std::int64_t first_message = -1;  // that used it for data or control; into messages
-  std::int64_t waited_ns = 0;    // of that message: from its start until it was connected
-  std::uint64_t operations = 0;  // that were posted on it
+  std::uint64_t ucp_endpoint = 0;        // its UCP endpoint (ucp_ep_h); 0 = none, or not known
+  std::int64_t creation_ns = -1;         // duration of its creation
+  std::int64_t first_message = -1;       // that used it for data or control; into messages
+  std::int64_t waited_ns = 0;            // of that message: from its start until it was connected
+  std::uint64_t operations = 0;          // that were posted on it
   std::uint64_t message_operations = 0;  // those that served messages
   std::uint64_t wireup_operations = 0;   // UCP's wire-up
   std::uint64_t payload_bytes = 0;

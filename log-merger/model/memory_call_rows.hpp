@@ -42,11 +42,11 @@ struct MemoryCallRow {
   // For a registration: the domain had never registered any part of this memory before.
   bool first_use = false;
   TextId function = kNoText;
-  TextId memory_domain = kNoText;  // for unpacked keys: the component; kNoText = UCP's
-  TextId status = kNoText;         // UCS status name
-  TextId asked_by = kNoText;       // MPI function that requested its operation
-  std::int64_t message = -1;       // that needed it; into messages
-  std::int64_t call = -1;          // enclosing MPI call; into mpi_calls
+  TextId memory_domain = kNoText;        // for unpacked keys: the component; kNoText = UCP's
+  TextId status = kNoText;               // UCS status name
+  TextId asked_by = kNoText;             // MPI function that requested its operation
+  std::int64_t message = -1;             // that needed it; into messages
+  std::int64_t call = -1;                // enclosing MPI call; into mpi_calls
   std::uint64_t address = 0, bytes = 0;  // 0 = the call does not say which memory
   std::uint64_t key = 0;                 // handle of the registration, or the unpacked key
   std::int64_t t_start_ns = -1, t_end_ns = -1;

@@ -86,11 +86,11 @@ struct Message {
   TextId protocol = kNoText;
   std::int32_t stack = -1, recv_stack = -1;  // of the calls that asked; into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
-  std::int64_t t_error_ns = -1;      // relative clock error of the two sides
-  std::int64_t wait_ns = 0;          // time that calls waited for its other side (Run::waits)
-  std::int64_t registration_ns = 0;  // of both sides, in Run::memory_calls
-  std::int64_t connection_ns = 0;    // time that it waited for a connection (Run::connections)
-  std::uint32_t first_hop = 0, hops = 0;                // range in Run::hops
+  std::int64_t t_error_ns = -1;           // relative clock error of the two sides
+  std::int64_t wait_ns = 0;               // time that calls waited for its other side (Run::waits)
+  std::int64_t registration_ns = 0;       // of both sides, in Run::memory_calls
+  std::int64_t connection_ns = 0;         // time that it waited for a connection (Run::connections)
+  std::uint32_t first_hop = 0, hops = 0;  // range in Run::hops
   TextId src_library = kNoText, dst_library = kNoText;  // path of that side's libucp
 
   MemoryPlace src_place() const { return {src_memory, src_gpu}; }

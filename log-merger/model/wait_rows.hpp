@@ -13,22 +13,22 @@ namespace uctrace {
 // Wait states. Up to early_scan, and for partitions, the definitions are those of Scalasca and its
 // papers.
 enum class WaitKind : std::uint8_t {
-  late_sender,              // a receive was waited for before its message was sent
-  late_receiver,            // a send was waited for before its receive was posted
-  wrong_order,              // a late sender, while a message sent earlier was received later
-  wait_barrier,             // for the last to enter a barrier
-  barrier_completion,       // in a barrier that another process has left already
-  wait_nxn,                 // for the last to enter a collective operation of all with all
-  nxn_completion,           // in such an operation, after another process has left it
-  late_broadcast,           // for the root that sends
-  early_reduce,             // a root, for the last that sends
-  early_scan,               // for the last of the lower ranks
-  rma_wait_at_create,       // for the last to make or free a window
-  rma_wait_at_fence,        // for the last to enter a fence
-  rma_late_post,            // an origin, for a target's MPI_Win_post
-  rma_early_wait,           // a target, for an origin's MPI_Win_complete
-  rma_lock_contention,      // for a lock that another process holds
-  partitioned_late_sender,  // a partitioned receive, for the last partition to be ready
+  late_sender,                // a receive was waited for before its message was sent
+  late_receiver,              // a send was waited for before its receive was posted
+  wrong_order,                // a late sender, while a message sent earlier was received later
+  wait_barrier,               // for the last to enter a barrier
+  barrier_completion,         // in a barrier that another process has left already
+  wait_nxn,                   // for the last to enter a collective operation of all with all
+  nxn_completion,             // in such an operation, after another process has left it
+  late_broadcast,             // for the root that sends
+  early_reduce,               // a root, for the last that sends
+  early_scan,                 // for the last of the lower ranks
+  rma_wait_at_create,         // for the last to make or free a window
+  rma_wait_at_fence,          // for the last to enter a fence
+  rma_late_post,              // an origin, for a target's MPI_Win_post
+  rma_early_wait,             // a target, for an origin's MPI_Win_complete
+  rma_lock_contention,        // for a lock that another process holds
+  partitioned_late_sender,    // a partitioned receive, for the last partition to be ready
   partitioned_late_receiver,  // a partitioned send, for its receive to be started
   nonblocking_collective,     // in the wait for such an operation, for a process that had not begun
                               // it

@@ -32,7 +32,7 @@ inline std::int64_t completion_of(const CallTimes& call, std::int64_t last_enter
 
 // Something that a call waited for: a message, an operation.
 struct Awaited {
-  Wait wait;  // kind, cause, message; `unknown` if ready_ns cannot be trusted
+  Wait wait;                   // kind, cause, message; `unknown` if ready_ns cannot be trusted
   std::int64_t ready_ns = -1;  // when the other side was there; the time after is not waiting
   std::int64_t done_ns = -1;   // when it was over, -1 = when the call was
   std::int64_t margin_ns = 0;  // how far ready_ns may be off

@@ -24,9 +24,9 @@ enum class StepKind : std::uint8_t {
   rma,          // put, get, atomics between fences
   am,           // active messages of the program's own
   stream,
-  shared_tag,  // two threads use one tag at once: which receive got which send is ambiguous
-  am_shared,   // all senders call one handler alike: only the content identifies the sender, or
-               // nothing
+  shared_tag,   // two threads use one tag at once: which receive got which send is ambiguous
+  am_shared,    // all senders call one handler alike: only the content identifies the sender, or
+                // nothing
   partitioned,  // Psend_init, Pready
   file,         // opened, written by all, read and closed
   connected,    // active messages between clients and servers

@@ -68,7 +68,7 @@ WHOLE = {
     "collectives": ["--mix", "only,collective=1,icollective=1", "--processes", 6, "--seed", 22],
 }
 
-# Recorded in windows; all but one on several clocks, as one clock shows when the job was quiescent.
+# Recorded in windows; all but one on a single clock, which shows when the job was quiescent.
 WINDOWS = {
     "together": ["--window", "3:12", "--window", "20:30", "--stacks", "mpi", "--seed", 30],
     "from-start": ["--window", "0:9", "--window", "15:40", "--seed", 31],
