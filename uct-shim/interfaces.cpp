@@ -230,7 +230,7 @@ Interface* hook_interface(uct_iface_h handle, uct_md_h domain, const uct_iface_p
   entry->by_system = strcmp(params.mode.device.tl_name, "tcp") == 0;
   entry->copies = device_type == log::DeviceType::accelerator;
   const ToldOnce told{device_type, read_attributes(*entry)};
-  // Before the first hook is in its table: a transport's own thread may call it at once.
+  // Before the first hook is in the table: a thread of the transport may call it at once.
   if (!show(*entry)) {
     give_back(*entry);
     report_no_room(params);

@@ -19,7 +19,7 @@ namespace {
 
 static_assert(is_between_classes(kTinyBytes));  // sums tell which messages are tiny
 
-// Adds up messages, or sums of messages that are alike: `like` is one of them.
+// Adds up messages, or sums of similar messages: `like` is one of them.
 class Adder {
  public:
   explicit Adder(Facts& facts) : facts_(facts) {}

@@ -397,8 +397,8 @@ struct Run {
   std::vector<TransferSum> transfer_sums;
   std::vector<LatencySum> latency_sums;
   std::vector<EstimateRow> estimates;  // by reach, latency and bandwidth
-  std::vector<Setting> settings;  // by where they stand, then name, value and process
-  // Of the whole run, as the page shows it. slabs = 0: they are not there.
+  std::vector<Setting> settings;  // by place, then name, value and process
+  // Of the whole run, for the page. slabs = 0: not there.
   std::int64_t slab_ns = 0;
   std::uint32_t slabs = 0;
   std::vector<PathStep> path_steps;
