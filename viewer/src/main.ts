@@ -21,7 +21,7 @@ import { makeTimeAxis } from './slabs';
 import { makeChoices } from './choices';
 import { PanelShow, untilPainted } from './show_panels';
 import { makeOwnOperations } from './singles';
-import { differInDockAlone, differInTimelineAlone, fromHash, kInitialState, toHash } from './state';
+import { differInDockAlone, differInGraphsAlone, differInTimelineAlone, fromHash, kInitialState, toHash } from './state';
 import { makeTiledOperations } from './tiles';
 import { makeView } from './view';
 import { makeCallSites } from './views/call_sites';
@@ -92,7 +92,8 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
     state = next(state);
     writeAddress();
     if (differInDockAlone(before, state)) show([dock]);
-    else show(differInTimelineAlone(before, state) ? [timeline] : panels);
+    else if (differInTimelineAlone(before, state)) show([timeline]);
+    else show(differInGraphsAlone(before, state) ? graphs : panels);
   };
   const context = makeContext(page, update);
   const { choices, axis, dock } = context;
@@ -112,19 +113,16 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
   const filters = makeFilterBar(context, update);
   const matrix = makeMatrixPanel(context, update);
   const timeline = makeTimelinePanel(context, update, note);
-  const graph = makeGraphPanel(context, update, makeProcessGraph(context));
   // What there is to see only where GPUs are.
-  const ofGpus =
-    data.devices.gpus.length > 0
-      ? [
-          makeGraphPanel(context, update, makeDeviceGraph(context)),
-          makeMemoryPanel(context, update),
-        ]
-      : [];
+  const hasGpus = data.devices.gpus.length > 0;
+  const graphs = [makeProcessGraph, ...(hasGpus ? [makeDeviceGraph] : [])].map((makeKind) =>
+    makeGraphPanel(context, update, makeKind(context)),
+  );
+  const memory = hasGpus ? [makeMemoryPanel(context, update)] : [];
   const functions = makeFunctionsPanel(update);
   const contenders = makeContendersPanel(update);
   const cards = makeCardsPanel(update);
-  const panels = [filters, matrix, timeline, graph, ...ofGpus, functions, contenders, cards, dock];
+  const panels = [filters, matrix, timeline, ...graphs, ...memory, functions, contenders, cards, dock];
   const show = (changed: readonly Panel[]) => {
     shown = makeView(context, state, shown);
     panelShow.show(shown, changed);
@@ -137,8 +135,7 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
     filters.root,
     matrix.root,
     timeline.root,
-    graph.root,
-    ...ofGpus.map(({ root }) => root),
+    ...[...graphs, ...memory].map(({ root }) => root),
     element('div', { class: 'halves' }, functions.root, contenders.root),
     cards.root,
     makeCallSites(data),
@@ -194,7 +191,7 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
   context.operations.whenChanged(() => {
     if (shown?.matrix === 'waits' && filtersTime(shown.filter)) show([matrix]);
   });
-  addShortcuts(dock, data.devices.gpus.length > 0, panelShow.reveal);
+  addShortcuts(dock, hasGpus, panelShow.reveal);
   document.documentElement.dataset['ready'] = 'true';
 }
 

@@ -3,6 +3,7 @@
 import { kChoices, type Choice, type Choices, type ChoiceValue } from './choices';
 import { kMeasures, type Filter, type Measure } from './filter';
 import type { PageData } from './data';
+import { hostsFromFields, hostsToFields, type HostChoices } from './host_choices';
 import { kAllLanes, lanesFromFields, lanesToFields, type LaneChoice } from './lanes';
 import { lookFromFields, lookToFields, type Look } from './look';
 import type { Scale } from './matrix';
@@ -39,6 +40,7 @@ export interface State {
   readonly matrix: MatrixOf;
   readonly overview: Overview;
   readonly lanes: LaneChoice;
+  readonly hosts: HostChoices;
   readonly look: Look;
   readonly dock: Dock;
 }
@@ -50,6 +52,7 @@ export const kInitialState: State = {
   matrix: 'traffic',
   overview: 'all',
   lanes: kAllLanes,
+  hosts: {},
   look: {},
   dock: 'open',
 };
@@ -62,6 +65,11 @@ function differAlone(keys: readonly (keyof State)[], before: State, after: State
 /** Whether what only the timeline shows is all that changed from one to the next. */
 export function differInTimelineAlone(before: State, after: State): boolean {
   return differAlone(['lanes', 'overview'], before, after);
+}
+
+/** The same of the graphs. */
+export function differInGraphsAlone(before: State, after: State): boolean {
+  return differAlone(['hosts'], before, after);
 }
 
 /** The same of the dock of details. */
@@ -108,7 +116,7 @@ export function toHash(state: State, run: string): string {
     if (state.filter[edge] !== undefined) fields.set(`${edge}_ns`, String(state.filter[edge]));
   }
   if (state.filter.withoutMessage) fields.set('without_message', '1');
-  for (const [name, value] of lanesToFields(state.lanes)) fields.append(name, value);
+  for (const [name, value] of [...lanesToFields(state.lanes), ...hostsToFields(state.hosts)]) fields.append(name, value);
   for (const [name, value] of lookToFields(state.look, run)) fields.set(name, value);
   return fields.toString();
 }
@@ -123,6 +131,7 @@ export function fromHash(hash: string, choices: Choices, axis: TimeAxis, data: P
     matrix: matricesOf(data).find((of) => of === fields.get('matrix')) ?? 'traffic',
     overview: kOverviews.find((overview) => overview === fields.get('overview')) ?? 'all',
     lanes: lanesFromFields(fields, data),
+    hosts: hostsFromFields(fields, data),
     look: lookFromFields(fields, axis, data),
     dock: kDocks.find((dock) => dock === fields.get('dock')) ?? 'open',
   };

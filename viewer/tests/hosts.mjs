@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { addressHas, addressLacks, kBrowser, savedBy } from './browser.mjs';
+import { addressHas, addressLacks, addressOf, kBrowser, savedBy } from './browser.mjs';
 import { makeRun, written } from './make_run.mjs';
 
 const stage = (page) => page.getByTestId('graph-canvas');
@@ -43,12 +43,7 @@ const drawnIn = (page) =>
     };
   });
 
-async function open(page, folder, fill, ranks, change = () => {}) {
-  const data = makeRun({ ranks, steps: 10, limit: 50, slabs: 16 });
-  change(data);
-  const file = join(folder, `graph-of-${ranks}.html`);
-  writeFileSync(file, fill(written(data)));
-  await page.goto(pathToFileURL(file).href);
+async function untilDrawn(page) {
   await page.locator('html[data-ready]').waitFor();
   await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
   await page.locator('#graph').scrollIntoViewIfNeeded();
@@ -56,6 +51,15 @@ async function open(page, folder, fill, ranks, change = () => {}) {
     const { drawn, edges } = document.querySelector('[data-testid="graph-canvas"]').dataset;
     return drawn === edges;
   });
+}
+
+async function open(page, folder, fill, ranks, change = () => {}) {
+  const data = makeRun({ ranks, steps: 10, limit: 50, slabs: 16 });
+  change(data);
+  const file = join(folder, `graph-of-${ranks}.html`);
+  writeFileSync(file, fill(written(data)));
+  await page.goto(pathToFileURL(file).href);
+  await untilDrawn(page);
   return [...new Set(data.processes.map(({ host }) => host))];
 }
 
@@ -109,6 +113,26 @@ async function checkKeys(page, hosts) {
   assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), 'graph-hosts', 'the focus stays near');
 }
 
+/** Who opens a copied address sees the same hosts; a new address is followed. */
+async function checkAddress(page, hosts) {
+  await stage(page).focus();
+  for (const key of ['ArrowRight', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
+  await addressHas(page, new RegExp(`graph_hosts=1&graph_open=${hosts[1]}`), 'the address has the opened host');
+  const shared = await addressOf(page);
+  const { nodes } = await drawnIn(page);
+  await page.goto('about:blank');
+  await page.goto(shared);
+  await untilDrawn(page);
+  assert.equal((await drawnIn(page)).nodes, nodes, 'as many nodes');
+  const names = await namesIn(page);
+  assert.ok(names.includes(hosts[1]) && names.includes('4') && !names.includes('8'), 'the address opens the host');
+  await page.evaluate(() => (location.hash = '#graph_hosts=0'));
+  await page.getByText('Collapse to hosts').waitFor();
+  assert.equal((await drawnIn(page)).edges, Number(await stage(page).getAttribute('data-edges')), 'all edges are there');
+  await toggle(page).click();
+  await addressLacks(page, /graph_/, 'what is as at first is not in the address');
+}
+
 /** A click chooses a host, a double click opens it, one more on its process closes it. */
 async function checkPointer(page, hosts) {
   const placeOf = (id) =>
@@ -156,6 +180,7 @@ async function checkMany(page, folder, fill, ranks) {
   const names = await namesIn(page);
   for (const host of hosts) assert.ok(names.includes(`${host} (4)`), `${host} has its name`);
   await checkKeys(page, hosts);
+  await checkAddress(page, hosts);
   await checkPointer(page, hosts);
   console.log(`ok   the graph of ${hosts.length} hosts: ${edges} edges under the names, hosts opened and closed`);
 }

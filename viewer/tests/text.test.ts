@@ -128,13 +128,15 @@ describe('state in the address', () => {
       only: '0-3,7 & more',
     };
     const look = { zoom: { from: 1100, to: 1700 }, kept: { layer: 'uct', process: 2, start: 1234, duration: -1, place: 1 } } as const;
-    const state = { filter, measure: 'transfers', scale: 'linear', matrix: 'waits', overview: 'ranks', lanes, look, dock: 'folded' } as const;
+    const hosts = { graph: { collapsed: true, opened: new Set(['node2', 'node1']) } };
+    const state = { filter, measure: 'transfers', scale: 'linear', matrix: 'waits', overview: 'ranks', lanes, hosts, look, dock: 'folded' } as const;
     expect(fromHash(`#${toHash(state, run.run.id)}`, choices, axis, run)).toEqual(state);
     expect(toHash(kInitialState, run.run.id)).toBe('');
   });
 
   it('ignores what this run does not have', () => {
-    const other = '#mpi=MPI_None&src=99&measure=x&scale=y&matrix=z&dock=w&lanes=q&pinned=99,x&open=elsewhere';
+    const other =
+      '#mpi=MPI_None&src=99&measure=x&scale=y&matrix=z&dock=w&lanes=q&pinned=99,x&open=elsewhere&graph_hosts=2&devices_open=node1';
     expect(fromHash(other, choices, axis, run)).toEqual(kInitialState);
     for (const zoom of ['0-', '5-5', '9-2', '1-2', '99999999-999999999', 'a-b', '0-99999999']) {
       expect(fromHash(`#zoom=${zoom}`, choices, axis, run)).toEqual(kInitialState);

@@ -1,31 +1,29 @@
-// Whether a graph shows processes, or each host as one node: at first as there are many processes or few, then as the
-// reader chooses.
+// The buttons by which the reader chooses whether a graph shows processes, or each host as one node.
 
 import type { PageData } from '../data';
 import { button, element } from '../dom';
 import type { Filter } from '../filter';
 import { formatCount } from '../format';
 import { choiceAtFirst, hostNode, kMostProcesses, type GraphLayout, type HostChoice } from '../graph';
+import { withHosts, type GraphId } from '../host_choices';
+import type { Update, View } from '../page';
 
 export interface HostControl {
   readonly root: HTMLElement;
   choice(): HostChoice;
+  /** Takes what is chosen; whether that is something else than before. */
+  take(view: View): boolean;
   /** Opens a host alone, or closes it. */
   toggle(host: string): void;
   /** What is to be known of it; nothing where processes are shown. */
   describe(): string;
 }
 
-/** `changed`: there is another choice. */
-export function makeHostControl(id: string, data: PageData, changed: () => void): HostControl {
+export function makeHostControl(id: GraphId, data: PageData, update: Update): HostControl {
   const atFirst = choiceAtFirst(data);
   const hosts = new Set(data.processes.map(({ host }) => host)).size;
   let choice = atFirst;
-  const set = (next: HostChoice) => {
-    choice = next;
-    showButtons();
-    changed();
-  };
+  const set = (next: HostChoice) => update((state) => ({ ...state, hosts: withHosts(state.hosts, id, data, next) }));
   const whole = button('', { 'data-testid': `${id}-hosts` }, () => set({ collapsed: !choice.collapsed, opened: new Set() }));
   const close = button('', { 'data-testid': `${id}-close-hosts` }, () => {
     set({ ...choice, opened: new Set() });
@@ -42,6 +40,12 @@ export function makeHostControl(id: string, data: PageData, changed: () => void)
   return {
     root: element('span', { class: 'tools', hidden: hosts < 2 }, whole, close),
     choice: () => choice,
+    take({ hosts }) {
+      const before = choice;
+      choice = hosts[id] ?? atFirst;
+      showButtons();
+      return choice !== before;
+    },
     toggle(host) {
       const opened = new Set(choice.opened);
       if (!opened.delete(host)) opened.add(host);

@@ -4,13 +4,14 @@
 import type { Line } from '../describe';
 import type { Filter } from '../filter';
 import type { EdgesBy, GraphEdge, GraphLayout, GraphNode, HostChoice } from '../graph';
+import type { GraphId } from '../host_choices';
 import type { View } from '../page';
 import type { Wanted } from '../state';
 import type { ShownEdges } from './graph_words';
 
 export interface GraphKind {
   /** Of the section and of what tests look for. */
-  readonly id: string;
+  readonly id: GraphId;
   readonly title: string;
   readonly byNames: Readonly<Record<EdgesBy, string>>;
   /** How the shapes are read, and what else is to be known. */

@@ -27,7 +27,7 @@ const kMostStrongInCircle = 60;
 export function makeGraphPanel(context: Context, update: Update, kind: GraphKind): Panel {
   const { dock, choices } = context;
   let by: EdgesBy = 'transport';
-  const hosts = makeHostControl(kind.id, context.data, () => place());
+  const hosts = makeHostControl(kind.id, context.data, update);
   let layout = kind.layout(hosts.choice());
   let view: View | undefined;
   const none = { edges: [], hidden: 0, hiddenValue: 0, arrows: 0, total: 0 };
@@ -143,6 +143,7 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
 
   const show = (next: View) => {
     view = next;
+    if (hosts.take(next)) place();
     edges = kind.edges(next, layout, by);
     stage.dataset['total'] = String(edges.total);
     stage.dataset['edges'] = String(edges.edges.length);
@@ -174,7 +175,6 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
     cursor = undefined;
     dock.leave(stage);
     canvas.place(layout);
-    if (view) show(view);
   };
   /** The host that the node is, or is in, where a host is one node. */
   const hostAt = (id: string): string | undefined => {
