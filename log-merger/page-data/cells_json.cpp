@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "log-merger/page-data/page_texts.hpp"
+
 namespace uctrace {
 
 using nlohmann::ordered_json;
@@ -15,10 +17,6 @@ ordered_json place_json(MemoryKind kind, std::int32_t gpu) {
   return {{"kind", name_of(kind)}, {"gpu", gpu}};
 }
 
-ordered_json text_json(const Run& run, TextId id) {
-  return id == kNoText ? ordered_json(nullptr) : ordered_json(run.texts[id]);
-}
-
 // A step always has a name for a filter to choose it by.
 std::string name_in(const Run& run, TextId id) { return id == kNoText ? "unknown" : run.texts[id]; }
 
@@ -26,7 +24,7 @@ ordered_json step_json(const Run& run, const PathStep& step) {
   return {{"hop", step.hop},
           {"transport", name_in(run, step.transport)},
           {"device", name_in(run, step.device)},
-          {"remote_device", text_json(run, step.remote_device)},
+          {"remote_device", text_or_null(run, step.remote_device)},
           {"network", step.network},
           {"op", name_in(run, step.op)},
           {"role", name_of(step.role)},
@@ -40,14 +38,14 @@ ordered_json class_json(const Run& run, const CellTables& tables, const TrafficC
   const ordered_json none = nullptr;
   const auto of_message = [&](auto value) { return is_message ? ordered_json(value) : none; };
   const ordered_json reason = is_message                   ? none
-                              : of.of == TrafficOf::reason ? text_json(run, of.reason)
+                              : of.of == TrafficOf::reason ? text_or_null(run, of.reason)
                                                            : ordered_json(name_of(of.of));
   ordered_json path = ordered_json::array();
   for (const ClassStep& step : tables.path_of(of)) path.push_back(step.step);
   return {{"kind", of_message(name_of(of.kind))},
-          {"mpi", text_json(run, of.mpi)},
-          {"comm", text_json(run, of.comm)},
-          {"protocol", text_json(run, of.protocol)},
+          {"mpi", text_or_null(run, of.mpi)},
+          {"comm", text_or_null(run, of.comm)},
+          {"protocol", text_or_null(run, of.protocol)},
           {"size", of_message(of.size)},
           {"match", of_message(name_of(of.match))},
           {"reason", reason},

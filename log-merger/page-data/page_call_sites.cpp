@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "log-merger/model/wait_rows.hpp"
-#include "log-merger/summaries/call_parts.hpp"
+#include "log-merger/page-data/call_costs.hpp"
+#include "log-merger/page-data/page_texts.hpp"
 #include "log-merger/summaries/filter.hpp"
 #include "log-merger/summaries/places.hpp"
 #include "log-merger/summaries/traffic.hpp"
@@ -18,9 +19,6 @@ namespace uctrace {
 namespace {
 
 using nlohmann::ordered_json;
-
-// Nobody reads more of them.
-constexpr std::size_t kMostRows = 500;
 
 struct SiteSum {
   std::int32_t call_site = -1;  // into Run::call_sites
@@ -31,18 +29,11 @@ struct SiteSum {
 
 class SiteSums {
  public:
-  explicit SiteSums(const RowSource& source) : run_(source.run()) {
-    if (run_.calls_are_summed) {
-      for_each_row(source, Wanted<CallSum>::all(), [&](const CallSum& sum, std::size_t) {
-        add(sum.call_site, sum.function, sum.process,
-            {-1, kNoText, sum.calls, sum.part_ns, sum.part_waiting_ns, {}});
-      });
-    } else {
-      CallParts(source).for_each({&MpiCallRow::stack}, [&](const CallPart& part) {
-        add(call_site_at(run_, part.call.stack), part.call.function, part.call.process,
-            {-1, kNoText, part.counts ? 1U : 0U, part.ns, part.waiting_ns, {}});
-      });
-    }
+  explicit SiteSums(const RowSource& source) {
+    for_each_call_cost(source, [&](const CallCost& cost) {
+      add(cost.call_site, cost.function, cost.process,
+          {-1, kNoText, cost.calls, cost.ns, cost.waiting_ns, {}});
+    });
     for_each_operations(source, Filter(source, {}), [&](const Calls& calls) {
       add(calls.call_site.value_or(-1), calls.function, calls.process,
           {-1, kNoText, calls.calls, calls.ns, 0, {}});
@@ -70,20 +61,15 @@ class SiteSums {
     sum.processes.insert(process);
   }
 
-  const Run& run_;
   std::map<std::pair<std::int32_t, TextId>, SiteSum> sums_;
 };
-
-ordered_json text_or_null(const Run& run, TextId text) {
-  return text == kNoText ? ordered_json(nullptr) : ordered_json(run.texts[text]);
-}
 
 ordered_json site_json(const Run& run, std::int32_t call_site) {
   if (call_site < 0) return nullptr;
   return text_or_null(run, run.call_sites[static_cast<std::size_t>(call_site)].label);
 }
 
-std::size_t left_out(std::size_t rows) { return rows - std::min(rows, kMostRows); }
+std::size_t left_out(std::size_t rows) { return rows - std::min(rows, kMostPageRows); }
 
 // Unsigned: a store may have any times.
 std::uint64_t length_of(const Delay& delay) {
@@ -98,7 +84,7 @@ ordered_json page_call_sites_json(const RowSource& source) {
   ordered_json rows = ordered_json::array();
   const std::vector<SiteSum> sums = SiteSums(source).in_order();
   for (const SiteSum& sum : sums) {
-    if (rows.size() == kMostRows) break;
+    if (rows.size() == kMostPageRows) break;
     rows.push_back({{"site", site_json(run, sum.call_site)},
                     {"mpi", text_or_null(run, sum.function)},
                     {"calls", sum.calls},
@@ -115,7 +101,7 @@ ordered_json page_delays_json(const Run& run) {
   const std::vector<Delay> delays = by_place(run, run.delays, length_of);
   for (const Delay& delay : delays) {
     ns += length_of(delay);
-    if (rows.size() == kMostRows) continue;
+    if (rows.size() == kMostPageRows) continue;
     rows.push_back({{"process", delay.process},
                     {"mpi", text_or_null(run, delay.function)},
                     {"site", site_json(run, call_site_at(run, delay.stack))},

@@ -18,6 +18,7 @@
 #include "log-merger/page-data/packed_slabs.hpp"
 #include "log-merger/page-data/page_call_sites.hpp"
 #include "log-merger/page-data/page_choice.hpp"
+#include "log-merger/page-data/page_communicators.hpp"
 #include "log-merger/page-data/page_details.hpp"
 #include "log-merger/page-data/page_devices.hpp"
 #include "log-merger/page-data/page_findings.hpp"
@@ -232,6 +233,7 @@ ordered_json page_data(const RowSource& source, const PageOptions& options) {
           {"protocols", page_protocols_json(source)},
           {"call_sites", page_call_sites_json(source)},
           {"delays", page_delays_json(run)},
+          {"communicators", page_communicators_json(source)},
           {"comparison", options.comparison},
           {"served", options.served},
           {"folder", options.folder}};

@@ -230,6 +230,7 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, mpi_recv, "mpi_recv");
     UCTRACE_MEMBER(columns, progressed_in, "progressed_in");
     UCTRACE_MEMBER(columns, protocol, "protocol");
+    UCTRACE_MEMBER(columns, wait_ns, "wait_ns");
     UCTRACE_MEMBER(columns, hops, "hops");
     add_site(columns, "site", &Message::stack);
     add_site(columns, "recv_site", &Message::recv_stack);
