@@ -2,7 +2,7 @@
 
 import json
 
-from harness import TOOL, check, run, run_test, scratch
+from harness import TOOL, check, check_equal, run, run_test, scratch
 from mpi_jobs import MPIS
 from page import check_commands, data_of, in_browser, make_page, packed_column
 from recordings import Recording, record_well
@@ -72,6 +72,19 @@ def check_waits(recording, folder):
         check(shown == said, f"{shown} ns of waits in the page, {said} in the command {options}")
 
 
+def check_communicators(recording, folder):
+    """The page's communicators are those of the run, and their calls those of `uctrace comms`."""
+    rows = page_data(recording, folder / "communicators.html")["communicators"]["rows"]
+    listed = json.loads(recording.ask("comms", "--by", "comm", "--format", "json").stdout)["comms"]
+    shown = {row["name"]: (row["called"], row["calls"], row["ns"], row["waiting_ns"]) for row in rows if row["calls"]}
+    said = {row["comm"]: (row["user_name"], row["calls"], row["time_ns"], row["waiting_ns"]) for row in listed if row["calls"]}
+    check_equal(shown, said, "communicators with their calls")
+    stored = recording.table("communicators")
+    check_equal({row["name"]: (row["size"], row["remote_size"], row["made_by"]) for row in rows if row["name"]},
+                {row["name"]: (row["size"], row["remote_size"], row["function"] or None) for row in stored},
+                "communicators of the run")
+
+
 def check_damaged(folder):
     """Without one rank's log, much is unknown; page and command line must call it the same."""
     _, recording = record_well(folder / "damaged", MPIS["ompi"].job("exchange"))
@@ -94,6 +107,7 @@ def page_agrees_with_messages():
         check_span(recording, folder)
         check_size(recording, folder)
         check_waits(recording, folder)
+        check_communicators(recording, folder)
         in_browser("--page", page, "--messages", messages)
         check_damaged(folder)
 

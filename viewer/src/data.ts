@@ -193,6 +193,27 @@ export interface Delay {
   passed_on_ns: number;
 }
 
+/** What calls on a communicator cost on all ranks, without the start and the end of MPI. */
+export interface Communicator {
+  /** Its own, as commands know it; null: these calls are on none. */
+  name: string | null;
+  /** By the program, or MPI. */
+  called: string | null;
+  /** The MPI function. */
+  made_by: string | null;
+  /** The own name of the one that it was made from. */
+  parent: string | null;
+  /** Processes; of an intercommunicator also those of the other side. */
+  size: number;
+  remote_size: number;
+  /** Another one has the name by which messages know it. */
+  shares_name: boolean;
+  calls: number;
+  ns: number;
+  /** Of it, for other processes. */
+  waiting_ns: number;
+}
+
 /** What stands between the packed tables and a clock. */
 export interface TimeData {
   from_ns: number;
@@ -241,6 +262,7 @@ export interface RunData {
   /** The first ones, and how many there are besides. */
   call_sites: { rows: CallSite[]; left_out: number };
   delays: { rows: Delay[]; left_out: number; ns: number };
+  communicators: { rows: Communicator[]; left_out: number; ns: number };
   /** With an earlier run; null: with none. */
   comparison: Comparison | null;
   /** The page comes from `uctrace view --serve`, which makes it of other spans, too. */

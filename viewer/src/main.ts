@@ -26,6 +26,7 @@ import { makeTiledOperations } from './tiles';
 import { makeView } from './view';
 import { makeCallSites } from './views/call_sites';
 import { makeCardsPanel } from './views/cards_panel';
+import { makeCommunicatorsPanel } from './views/communicators_panel';
 import { makeComparison } from './views/comparison';
 import { makeContendersPanel } from './views/contenders_panel';
 import { makeDetailsDock } from './views/details_dock';
@@ -121,8 +122,9 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
   const memory = hasGpus ? [makeMemoryPanel(context, update)] : [];
   const functions = makeFunctionsPanel(update);
   const contenders = makeContendersPanel(update);
+  const communicators = makeCommunicatorsPanel(context, update);
   const cards = makeCardsPanel(update);
-  const panels = [filters, matrix, timeline, ...graphs, ...memory, functions, contenders, cards, dock];
+  const panels = [filters, matrix, timeline, ...graphs, ...memory, functions, contenders, communicators, cards, dock];
   const show = (changed: readonly Panel[]) => {
     shown = makeView(context, state, shown);
     panelShow.show(shown, changed);
@@ -137,6 +139,7 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
     timeline.root,
     ...[...graphs, ...memory].map(({ root }) => root),
     element('div', { class: 'halves' }, functions.root, contenders.root),
+    communicators.root,
     cards.root,
     makeCallSites(data),
     makeProtocols(data),

@@ -2,6 +2,7 @@
 
 import { button, element, type Attributes, type Child } from './dom';
 import { csvText, download } from './download';
+import { formatCount } from './format';
 
 /** What a table is sorted by; kept by name, as panels make their tables anew. */
 export interface Order {
@@ -62,6 +63,12 @@ export function sortedTable(
   });
   show();
   return root;
+}
+
+/** Under a table that lacks rows: how many, and the command that has them. */
+export function moreToldBy(number: number, command: string): HTMLElement[] {
+  if (number === 0) return [];
+  return [element('p', { class: 'faint' }, `${formatCount(number)} more are told by ${command}.`)];
 }
 
 /** Numbers fall first, texts rise; the third click gives the table's own order back. */

@@ -1,4 +1,5 @@
-// Invents what is said of the whole run: findings, what lines of a program cost, and who came late to which of them.
+// Invents what is said of the whole run: findings, what lines of a program and calls on communicators cost, and who came late
+// to which of them.
 
 const finding = (rule, text, command) => ({ rule, finding: text, advice: 'set it for all', command, share: 0, doubts_records: false });
 
@@ -29,5 +30,23 @@ export function makeSites(ranks) {
       left_out: 0,
       ns: delays.reduce((sum, { direct_ns, passed_on_ns }) => sum + direct_ns + passed_on_ns, 0),
     },
+    communicators: makeCommunicators(ranks),
   };
+}
+
+/** The world, two that the program calls the same, one between two halves without messages, and calls on none. */
+function makeCommunicators(ranks) {
+  const one = (name, called, made_by, ns, more = {}) => ({
+    ...{ name, called, made_by, parent: made_by && 'W0.0', size: ranks, remote_size: 0, shares_name: false },
+    ...{ calls: 12 * ranks, ns, waiting_ns: Math.floor(ns / 4), ...more },
+  });
+  const rows = [
+    one('W0.0', 'MPI_COMM_WORLD', null, 90_000_000),
+    one('a0.1', 'cart 4x4', 'MPI_Cart_create', 70_000_000, { shares_name: true }),
+    one('a1.1', 'cart 4x4', 'MPI_Cart_create', 20_000_000, { shares_name: true }),
+    one('d0.2', 'dup of MPI_COMM_WORLD', 'MPI_Comm_dup', 10_000_000),
+    one(null, null, null, 5_000_000, { size: 0 }),
+    one('I0.3', null, 'MPI_Intercomm_create<b>', 0, { calls: 0, size: ranks >> 1, remote_size: (ranks + 1) >> 1 }),
+  ];
+  return { rows, left_out: 2, ns: rows.reduce((sum, { ns }) => sum + ns, 0) + 7_000_000 };
 }

@@ -176,7 +176,7 @@ function makeDetails(events, classes, cells, id) {
     'id', 'start_ns', 'duration_ns', 'start_from', 'end_from', 'error_ns', 'sent',
     'receive_posted_ns', 'cell', 'src_process', 'dst_process', 'src', 'dst', 'kind', 'match', 'initiator', 'protocol_from', 'src_memory',
     'dst_memory', 'src_gpu', 'dst_gpu', 'bytes', 'has_tag', 'tag', ...kWide('ucp_tag'), 'status', 'comm', 'mpi',
-    'mpi_recv', 'progressed_in', 'protocol', 'hops', 'site', 'recv_site',
+    'mpi_recv', 'progressed_in', 'protocol', 'wait_ns', 'hops', 'site', 'recv_site',
   ]);
   const hops = table([
     'hop', 'issued_by', 'role', 'exact', 'transport', 'device', 'remote_device', 'op', 'count',
@@ -195,6 +195,7 @@ function makeDetails(events, classes, cells, id) {
         duration_ns: durationOf(k),
         sent: 1,
         receive_posted_ns: -2 - kUcpNs,
+        wait_ns: 100 * (k % 7),
         cell: index,
         // Of pairs of hosts that were measured, and of the others.
         error_ns: k % 2 === 0 ? 700 : -1,

@@ -35,7 +35,7 @@ import { checkNameColours } from './name_colours.mjs';
 import { checkOverview } from './overview.mjs';
 import { checkContenders, checkSums, messagesOfPage, Report } from './report.mjs';
 import {
-  checkCallSites, checkComparison, checkFindingLinks, checkFindings, checkSectionBar, checkSettings,
+  checkCallSites, checkCommunicators, checkComparison, checkFindingLinks, checkFindings, checkSectionBar, checkSettings,
 } from './sections.mjs';
 import { checkRefusal, writeSelections } from './selections.mjs';
 import { checkFolder, checkTiles } from './tiles.mjs';
@@ -233,6 +233,7 @@ async function checkPage(report, listed) {
   await checkFindings(report);
   await checkFindingLinks(report);
   await checkCallSites(report);
+  await checkCommunicators(report);
   await checkComparison(report);
   await checkSectionBar(report);
   if ((await report.control('matrix-table').count()) > 0) {

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 
-import { addressOf } from './browser.mjs';
+import { addressHas, addressOf } from './browser.mjs';
 
 /** Findings are the first section, and what they and the table of protocols hold is shown as text. */
 export async function checkFindings({ page, data }) {
@@ -111,6 +111,33 @@ export async function checkCallSites({ page, data: { call_sites, delays, process
     );
   }
   console.log(`ok   ${call_sites.rows.length} call sites, ${delays.rows.length} delays`);
+}
+
+/** Communicators stand as the data has them, with the messages that are chosen, and a click chooses one. */
+export async function checkCommunicators(report) {
+  const { page, data: { communicators, classes, cells } } = report;
+  const all = page.getByTestId('communicators-table').locator('tbody tr');
+  const rows = () =>
+    all.evaluateAll((found) => found.map((row) => [...row.children].map((cell) => cell.dataset.value ?? cell.textContent)));
+  const calls = (row) => row.slice(8, 12).filter((_, at) => at !== 2);
+  assert.deepEqual(
+    (await rows()).slice(0, communicators.rows.length).map((row) => [row[0], ...calls(row)]),
+    communicators.rows.map(({ name, calls, ns, waiting_ns }) => [name ?? 'not known', ...[calls, ns, waiting_ns].map(String)]),
+  );
+  const sum = (shown, column) => shown.reduce((total, row) => total + (Number(row[column]) || 0), 0);
+  const messagesOf = (wanted) =>
+    cells.reduce((total, { messages, class: c }) => total + (wanted(classes[c]) ? messages : 0), 0);
+  assert.equal(sum(await rows(), 5), messagesOf(() => true), 'every message is on one');
+  const named = communicators.rows.find(({ called, name }) => classes.some(({ comm }) => comm !== null && comm === (called ?? name)));
+  if (named) {
+    const comm = named.called ?? named.name;
+    await all.locator('button').filter({ hasText: named.name }).first().click();
+    await addressHas(page, /comm=/, 'a click chooses the communicator');
+    assert.equal(await report.control('filter-comm').inputValue(), comm);
+    assert.equal(sum(await rows(), 5), messagesOf((of) => of.comm === comm), 'and its messages alone are left');
+    await report.reset();
+  }
+  console.log(`ok   ${communicators.rows.length} communicators`);
 }
 
 /** Every number of the comparison stands in its table as text, and bars are in proportion. */

@@ -185,6 +185,7 @@ describe('bad data', () => {
     ['data.steps[1].to.kind: expected unknown or host', (d) => (d.steps[1]!.to = { kind: 'x' as 'host', gpu: 0 })],
     ['data.call_sites.rows[0].calls: expected a whole number', (d) => (d.call_sites.rows[0]!.calls = -1)],
     ['data.delays.rows[1].direct_ns: expected a time', (d) => (d.delays.rows[1]!.direct_ns = -1)],
+    ['data.communicators.rows[2].size: expected a whole number', (d) => (d.communicators.rows[2]!.size = 0.5)],
     ['data.classes[1].path: there is no step 99', (d) => (d.classes[1]!.path = [99])],
     [
       'data.run.command: expected text, found nothing',

@@ -3,7 +3,7 @@
 import type { CallSite, Delay, RunData } from '../data';
 import { columnHead, element, numberCell, rowHead, section } from '../dom';
 import { formatCount, formatShare } from '../format';
-import { sortedTable } from '../table';
+import { moreToldBy, sortedTable } from '../table';
 import { kNotKnown } from '../words';
 import { durationCell } from './cells';
 
@@ -19,7 +19,7 @@ export function makeCallSites({ call_sites, delays, processes }: RunData): HTMLE
         'took longest. Both tables are about the whole run; filters do not change them.',
     ),
     ...(call_sites.rows.length > 0 ? [makeSites(call_sites.rows)] : [element('p', {}, 'No call was recorded.')]),
-    ...makeRest(call_sites.left_out, 'uctrace comms --by call-site,op'),
+    ...moreToldBy(call_sites.left_out, 'uctrace comms --by call-site,op'),
     element('h3', {}, 'Who comes late'),
     element(
       'p',
@@ -30,7 +30,7 @@ export function makeCallSites({ call_sites, delays, processes }: RunData): HTMLE
     ...(delays.rows.length > 0
       ? [makeDelays(delays.rows, delays.ns, labels)]
       : [element('p', {}, 'No rank is known to have waited for the work of another one.')]),
-    ...makeRest(delays.left_out, 'uctrace waits --limit 1000'),
+    ...moreToldBy(delays.left_out, 'uctrace waits --limit 1000'),
   );
 }
 
@@ -82,9 +82,4 @@ function makeDelays(rows: readonly Delay[], whole: number, labels: readonly stri
     );
   };
   return sortedTable({ 'data-testid': 'delays-table' }, head, rows.map(row));
-}
-
-function makeRest(number: number, command: string): HTMLElement[] {
-  if (number === 0) return [];
-  return [element('p', { class: 'faint' }, `${formatCount(number)} more are told by ${command}.`)];
 }
