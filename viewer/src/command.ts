@@ -37,6 +37,15 @@ export function refusalOf(data: PageData, { min_size, max_size }: Filter): strin
 
 /** `uctrace report` then has the sums of the page, unless it refuses the filter. */
 export function selectionCommand(data: PageData, filter: Filter): string {
+  return commandOf(data, 'report', [...(filter.withoutMessage ? ['--internal'] : []), ...optionsOf(data, filter)]);
+}
+
+/** `uctrace messages` then lists the messages that are chosen. */
+export function messagesCommand(data: PageData, filter: Filter): string {
+  return commandOf(data, 'messages', optionsOf(data, filter));
+}
+
+function optionsOf(data: PageData, filter: Filter): string[] {
   const options: string[] = [];
   for (const choice of kChoices) {
     const value = filter[choice];
@@ -44,9 +53,7 @@ export function selectionCommand(data: PageData, filter: Filter): string {
     const [option, argument] = optionWords(data, choice, value);
     options.push(`${option} ${quote(argument)}`);
   }
-  options.push(...spanOptions(data, filter));
-  if (filter.withoutMessage) options.unshift('--internal');
-  return commandOf(data, 'report', options);
+  return [...options, ...spanOptions(data, filter)];
 }
 
 function commandOf({ folder }: PageData, verb: string, options: readonly string[]): string {

@@ -254,6 +254,7 @@ export function describeMessage(data: PageData, details: Details, row: number): 
   reader.add('match', kMatches[reader.number('match')]);
   const posted = instant(start, reader.number('receive_posted_ns'));
   if (posted !== undefined) reader.add('receive posted', formatInstant(posted));
+  if (reader.number('wait_ns') > 0) reader.add('calls waited', formatDuration(reader.number('wait_ns')));
   reader.addTimes(start, reader.number('start_from'), reader.number('end_from'));
   return {
     title: `Message #${reader.number('id')}`,

@@ -43,6 +43,7 @@ import { goTo, makeSectionBar } from './views/section_bar';
 import { addShortcuts } from './views/shortcuts';
 import { makeProcessGraph } from './views/process_graph';
 import { makeMemoryPanel } from './views/memory_panel';
+import { makeMessagesPanel } from './views/messages_panel';
 import { makeTimelinePanel } from './views/timeline_panel';
 import { makeWaits } from './waits';
 
@@ -114,6 +115,10 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
   const filters = makeFilterBar(context, update);
   const matrix = makeMatrixPanel(context, update);
   const timeline = makeTimelinePanel(context, update, note);
+  const messages = makeMessagesPanel(context, (found) => {
+    goTo(timeline.root, panelShow.reveal);
+    timeline.showOperation(found);
+  });
   // What there is to see only where GPUs are.
   const hasGpus = data.devices.gpus.length > 0;
   const graphs = [makeProcessGraph, ...(hasGpus ? [makeDeviceGraph] : [])].map((makeKind) =>
@@ -124,7 +129,7 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
   const contenders = makeContendersPanel(update);
   const communicators = makeCommunicatorsPanel(context, update);
   const cards = makeCardsPanel(update);
-  const panels = [filters, matrix, timeline, ...graphs, ...memory, functions, contenders, communicators, cards, dock];
+  const panels = [filters, matrix, timeline, messages, ...graphs, ...memory, functions, contenders, communicators, cards, dock];
   const show = (changed: readonly Panel[]) => {
     shown = makeView(context, state, shown);
     panelShow.show(shown, changed);
@@ -137,6 +142,7 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
     filters.root,
     matrix.root,
     timeline.root,
+    messages.root,
     ...[...graphs, ...memory].map(({ root }) => root),
     element('div', { class: 'halves' }, functions.root, contenders.root),
     communicators.root,

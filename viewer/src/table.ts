@@ -11,13 +11,15 @@ export interface Order {
 }
 const kOrders = new Map<string, Order>();
 
-function makeTable(attributes: Attributes, head: Child[], rows: Node[]) {
+type Content = readonly (readonly string[])[];
+
+function makeTable(attributes: Attributes, head: Child[], rows: Node[], content: (made: HTMLTableElement) => Content = contentOf) {
   const body = element('tbody', {}, ...rows);
   const made = element('table', attributes, element('thead', {}, element('tr', {}, ...head)), body);
   const name = String(attributes['data-testid'] ?? 'table');
   const csv = button('CSV', { class: 'link csv', title: 'Save this table as CSV' }, () =>
     // The mark in front tells spreadsheets that it is UTF-8.
-    download(`${name}.csv`, new Blob(['\ufeff', csvText(contentOf(made))], { type: 'text/csv' })),
+    download(`${name}.csv`, new Blob(['\ufeff', csvText(content(made))], { type: 'text/csv' })),
   );
   // Scrollable regions must be reachable by keyboard.
   const scroll = element('div', { class: 'scroll', tabindex: 0 }, made);
@@ -41,11 +43,50 @@ export function sortedTable(
   first?: Order,
 ): HTMLElement {
   const { root, body, made, name } = makeTable(attributes, head, rows);
+  addSorting(made, name, first, (column) => isNumeric(rows, column), (order) =>
+    body.replaceChildren(...(order ? sorted(rows, order) : rows)),
+  )();
+  return root;
+}
+
+/** Rows of which the page shows a part. */
+export interface LongRows {
+  /** Of each column. */
+  readonly numeric: readonly boolean[];
+  /** Those to be seen, in this order, or in their own. */
+  seen(order: Order | undefined): HTMLElement[];
+  /** All of them, as CSV. */
+  content(order: Order | undefined): string[][];
+}
+
+/** The same of rows that are too many to be all in the page. `show` asks for those to be seen. */
+export function longTable(
+  attributes: Attributes,
+  head: HTMLElement[],
+  source: LongRows,
+  first: Order,
+): { readonly root: HTMLElement; show(): void } {
+  const heads = head.map(({ textContent }) => textContent ?? '');
+  const { root, body, made, name } = makeTable(attributes, head, [], () => [heads, ...source.content(kOrders.get(name))]);
+  const show = addSorting(made, name, first, (column) => source.numeric[column]!, (order) =>
+    body.replaceChildren(...source.seen(order)),
+  );
+  return { root, show };
+}
+
+/** Makes the heads of a table sort it; what it returns shows the table in its order. */
+function addSorting(
+  made: HTMLTableElement,
+  name: string,
+  first: Order | undefined,
+  isNumericColumn: (column: number) => boolean,
+  arrange: (order: Order | undefined) => void,
+): () => void {
   if (first && !kOrders.has(name)) kOrders.set(name, first);
   const heads = [...made.querySelectorAll<HTMLElement>('thead th')];
   const show = () => {
     const order = kOrders.get(name);
-    body.replaceChildren(...(order ? sorted(rows, order) : rows));
+    arrange(order);
     heads.forEach((cell, column) => {
       if (order?.column === column) cell.ariaSort = order.falling ? 'descending' : 'ascending';
       else cell.removeAttribute('aria-sort');
@@ -54,15 +95,14 @@ export function sortedTable(
   heads.forEach((cell, column) => {
     const text = cell.textContent ?? '';
     const sort = button(text, { class: 'link sort', title: `Sort by ${text}` }, () => {
-      const next = following(kOrders.get(name), column, isNumeric(rows, column));
+      const next = following(kOrders.get(name), column, isNumericColumn(column));
       if (next) kOrders.set(name, next);
       else kOrders.delete(name);
       show();
     });
     cell.replaceChildren(sort);
   });
-  show();
-  return root;
+  return show;
 }
 
 /** Under a table that lacks rows: how many, and the command that has them. */

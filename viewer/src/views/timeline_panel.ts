@@ -39,7 +39,12 @@ import { describeDrawing, explainTarget, makeClockNote, makeMissingNote, makeTil
 const kSeenShare = 0.01;
 const kLeastJump_ns = 2000;
 
-export function makeTimelinePanel(context: Context, update: Update, note: Note): Panel {
+export interface TimelinePanel extends Panel {
+  /** Brings an operation that is at hand into view, and keeps its details. */
+  showOperation(found: Found): void;
+}
+
+export function makeTimelinePanel(context: Context, update: Update, note: Note): TimelinePanel {
   const { data, axis, tables, operations, dock } = context;
   const functions = groupFunctions(data, tables);
   const legend = makeFunctionLegend(functions);
@@ -389,6 +394,12 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   const transports = numberTransports(context, transportSlots);
   return {
     root,
+    showOperation(found) {
+      const process = layerOf(found.layer).table.column('process')[found.row]!;
+      // Its lane may be left out.
+      if (lanes!.rowOf[process]! < 0) update((state) => ({ ...state, lanes: { ...state.lanes, only: '' } }));
+      jump(found);
+    },
     show(next) {
       view = next;
       lanes = makeLanes(data, next.lanes, { ...context.waits, bytes: trafficOfProcesses(next, processes) });

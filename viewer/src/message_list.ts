@@ -1,0 +1,147 @@
+// The messages that are told one by one, as rows of a table: which of them are chosen, what each says, and by what it is sorted.
+// tests/messages.test.ts holds it to plain definitions.
+
+import { processLabel } from './choices';
+import type { Columns } from './columns';
+import type { TrafficClass } from './data';
+import { formatInstant } from './describe';
+import { instant, type Details } from './details';
+import { formatBytes, formatCount, formatDuration, formatExactBytes } from './format';
+import type { View } from './page';
+import { firstRows } from './row_order';
+import type { Found } from './search';
+import { kLayers, lowerBound } from './slabs';
+import { kNotKnown } from './words';
+
+/** What is sorted; it stands in a cell as `shown`, and in CSV as the number that it is, or as text. */
+export interface MessageColumn {
+  readonly name: string;
+  readonly numeric: boolean;
+  /** NaN: not known. */
+  readonly keys: () => ArrayLike<number>;
+  readonly shown: (row: number) => string;
+  /** On hover. */
+  readonly exact?: (row: number) => string;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
+
+/** "cma", "rc_mlx5 + cuda_copy": what moved its data; of a message that moved none, what carried it. */
+export function pathInShort({ path }: Pick<TrafficClass, 'path'>): string | null {
+  const moving = path.filter(({ role }) => role !== 'control');
+  const names = (moving.length > 0 ? moving : path).map(({ transport }) => transport);
+  return names.length === 0 ? null : [...new Set(names)].join(' + ');
+}
+
+export class MessageList {
+  readonly columns: readonly MessageColumn[];
+
+  constructor(
+    private readonly traffic: Columns,
+    private readonly details: Details,
+  ) {
+    const ids = details.messages.column('id');
+    const bytes = details.messages.column('bytes');
+    this.columns = [
+      { name: 'message', numeric: true, keys: () => ids, shown: (row) => `#${ids[row]}` },
+      { name: 'start', numeric: true, keys: () => details.messageStart, shown: (row) => formatInstant(details.messageStart[row]!) },
+      this.ofEnd('from', 'src'),
+      this.ofEnd('to', 'dst'),
+      { name: 'bytes', numeric: true, keys: () => bytes, shown: (row) => formatBytes(bytes[row]!), exact: (row) => formatExactBytes(bytes[row]!) },
+      this.ofClass('MPI call', ({ mpi }) => mpi),
+      this.ofClass('communicator', ({ comm }) => comm),
+      this.ofClass('protocol', ({ protocol }) => protocol),
+      this.ofClass('path', pathInShort),
+      this.ofTime('took', () => this.timesTaken()),
+      this.ofTime('waited', () => details.messages.column('wait_ns')),
+    ];
+  }
+
+  /** Those that the view chooses, in their order: of each the cell is selected, and it starts in the chosen time. */
+  chosen({ filter: { from, to }, alongTime }: Pick<View, 'filter' | 'alongTime'>): Int32Array {
+    const start = this.details.messageStart;
+    const { cells } = alongTime.selection;
+    const cell = this.details.messages.column('cell');
+    const [begin, end] = [lowerBound(start, from ?? -Infinity), lowerBound(start, to ?? Infinity)];
+    const rows = new Int32Array(end - begin);
+    let count = 0;
+    for (let row = begin; row < end; ++row) if (cells[cell[row]!]) rows[count++] = row;
+    return rows.subarray(0, count);
+  }
+
+  /** The first ones in the order of a column. */
+  first(rows: Int32Array, column: number, falling: boolean, count: number): number[] {
+    return firstRows(rows, this.columns[column]!.keys(), falling, count);
+  }
+
+  /** Where it is shown in the timeline: the operation of the side that asked for it, else of the other one. */
+  operationOf(row: number): Found | undefined {
+    const { messages, layers } = this.details;
+    const of = (column: string) => messages.column(column)[row]!;
+    const asked = of('initiator') === 0 ? of('src_process') : of('dst_process');
+    const layer = kLayers.indexOf('ucp');
+    const { table } = layers[layer]!;
+    const [message, process] = [table.column('message'), table.column('process')];
+    let found: Found | undefined;
+    for (let at = message.indexOf(of('id')); at >= 0; at = message.indexOf(of('id'), at + 1)) {
+      if (process[at] === asked) return { layer, row: at };
+      found ??= { layer, row: at };
+    }
+    return found;
+  }
+
+  private ofEnd(name: string, end: 'src' | 'dst'): MessageColumn {
+    const process = this.details.messages.column(`${end}_process`);
+    const rank = this.details.messages.column(end);
+    return {
+      name,
+      numeric: false,
+      keys: once(() => Float64Array.from(process, (index) => (index < 0 ? NaN : index))),
+      shown: (row) => {
+        if (process[row]! >= 0) return processLabel(this.traffic.data, process[row]!);
+        return rank[row]! < 0 ? kNotKnown : String(rank[row]);
+      },
+    };
+  }
+
+  /** What all messages of a class have in common. */
+  private ofClass(name: string, textOf: (kind: TrafficClass) => string | null): MessageColumn {
+    const { data, cellClass } = this.traffic;
+    const cell = this.details.messages.column('cell');
+    const texts = data.classes.map(textOf);
+    return {
+      name,
+      numeric: false,
+      keys: once(() => {
+        const places = new Map([...new Set(texts.filter((text) => text !== null))].sort().map((text, place) => [text, place]));
+        const ofClass = texts.map((text) => (text === null ? NaN : places.get(text)!));
+        return Float64Array.from(cell, (c) => ofClass[cellClass[c]!] ?? NaN);
+      }),
+      shown: (row) => texts[cellClass[cell[row]!]!] ?? kNotKnown,
+    };
+  }
+
+  private ofTime(name: string, make: () => ArrayLike<number>): MessageColumn {
+    const keys = once(make);
+    return {
+      name,
+      numeric: true,
+      keys,
+      shown: (row) => formatDuration(keys()[row]!),
+      exact: (row) => `${formatCount(keys()[row]!)} ns`,
+    };
+  }
+
+  /** From start to end where both are known; an end before the start, as two clocks can make it, is 0. */
+  private timesTaken(): Float64Array {
+    const { messages } = this.details;
+    const sent = messages.column('sent');
+    return Float64Array.from(messages.column('duration_ns'), (duration, row) => {
+      const end = sent[row] ? instant(0, duration) : undefined;
+      return end === undefined ? NaN : Math.max(0, end);
+    });
+  }
+}

@@ -1,0 +1,166 @@
+// The messages that the page has one by one: a table of those that are chosen, with the way to each in the timeline.
+
+import { messagesCommand } from '../command';
+import { describeMessage, formatInstant } from '../describe';
+import { button, columnHead, element, numberCell, rowHead, section } from '../dom';
+import { formatCount } from '../format';
+import { MessageList, type MessageColumn } from '../message_list';
+import type { Context, Panel, View } from '../page';
+import type { Found } from '../search';
+import { describeLoaded } from '../singles';
+import { longTable, type Order } from '../table';
+import { makeCard } from './card';
+import { noneCell } from './cells';
+import { copyButton } from './copy_button';
+
+/** As many rows are seen at first, and as many more at each click. */
+const kRows = 50;
+/** The longest first: who looks for one message looks for a slow one. */
+const kSlowestFirst: Order = { column: 9, falling: true };
+
+const kReading =
+  'Each message with its receipt. The time that it took is from the start of its send to the end of its receive; waited is how ' +
+  'long MPI calls waited for its other side. A click on a message shows it in the timeline. ';
+
+/** The chosen ones among those at hand. They are looked for when they are asked for. */
+class ChosenMessages {
+  list: MessageList;
+  private details;
+  private rowsFound: Int32Array | undefined;
+  private chosenBy: View | undefined;
+
+  constructor(private readonly context: Context) {
+    ({ details: this.details } = context.operations.singles);
+    this.list = new MessageList(context.columns, this.details);
+  }
+
+  get view(): View | undefined {
+    return this.chosenBy;
+  }
+
+  /** Something else is chosen, or at hand. */
+  change(view = this.chosenBy): void {
+    this.chosenBy = view;
+    this.rowsFound = undefined;
+  }
+
+  get isKnown(): boolean {
+    return this.rowsFound !== undefined;
+  }
+
+  get rows(): Int32Array {
+    if (this.rowsFound) return this.rowsFound;
+    const { details } = this.context.operations.singles;
+    if (details !== this.details) {
+      this.details = details;
+      this.list = new MessageList(this.context.columns, details);
+    }
+    return (this.rowsFound = this.chosenBy ? this.list.chosen(this.chosenBy) : new Int32Array(0));
+  }
+
+  /** The first ones in an order. */
+  first(order: Order | undefined, count: number): number[] {
+    const { rows } = this;
+    return order ? this.list.first(rows, order.column, order.falling, count) : Array.from(rows.subarray(0, count));
+  }
+
+  describe(row: number): HTMLElement[] {
+    return makeCard(describeMessage(this.context.data, this.details, row));
+  }
+}
+
+/** `showOperation`: in the timeline, with its details. */
+export function makeMessagesPanel(context: Context, showOperation: (found: Found) => void): Panel {
+  const messages = new ChosenMessages(context);
+  let count = kRows;
+  const said = element('p', { 'data-testid': 'messages-said' });
+  const more = button('', { 'data-testid': 'messages-more' }, () => {
+    count += kRows;
+    draw();
+  });
+
+  const follow = (row: number, owner: HTMLElement) => {
+    const found = messages.list.operationOf(row);
+    if (found) showOperation(found);
+    else context.tooltip.keep(owner, owner, ...messages.describe(row));
+  };
+  const rowOf = (row: number): HTMLElement => {
+    const [number, ...others] = messages.list.columns as [MessageColumn, ...MessageColumn[]];
+    const link = button(number.shown(row), { class: 'link', title: 'Show it in the timeline' }, () => follow(row, link));
+    return element('tr', {}, rowHead(link, { 'data-value': number.keys()[row] }), ...others.map((column) => cellOf(column, row)));
+  };
+  const columns = messages.list.columns;
+  const table = longTable(
+    { 'data-testid': 'messages-table' },
+    columns.map(({ name, numeric }) => columnHead(name, numeric)),
+    {
+      numeric: columns.map(({ numeric }) => numeric),
+      seen: (order) => messages.first(order, count).map(rowOf),
+      content: (order) => messages.first(order, messages.rows.length).map((row) => messages.list.columns.map((column) => savedAs(column, row))),
+    },
+    kSlowestFirst,
+  );
+  const root = section('messages', 'Messages', said, table.root, more);
+
+  const draw = () => {
+    const { rows, view } = messages;
+    if (!view) return;
+    said.replaceChildren(kReading, ...describeShown(context, view, rows.length));
+    more.hidden = rows.length <= count;
+    more.textContent = `Show ${formatCount(Math.min(kRows, rows.length - count))} more of ${formatCount(rows.length)}`;
+    table.show();
+  };
+  // Out of view it costs nothing, however many messages there are.
+  let isInView = false;
+  const drawInView = () => {
+    if (isInView && !messages.isKnown) draw();
+  };
+  new IntersectionObserver((entries) => {
+    isInView = entries[entries.length - 1]!.isIntersecting;
+    drawInView();
+  }).observe(root);
+  context.operations.whenChanged(() => {
+    messages.change();
+    drawInView();
+  });
+  return {
+    root,
+    show(view) {
+      messages.change(view);
+      count = kRows;
+      drawInView();
+    },
+    finish: draw,
+  };
+}
+
+function cellOf({ numeric, keys, shown, exact }: MessageColumn, row: number): HTMLElement {
+  if (!numeric) return element('td', {}, shown(row));
+  const key = keys()[row]!;
+  return Number.isNaN(key) ? noneCell() : numberCell(shown(row), exact?.(row) ?? '', key);
+}
+
+function savedAs({ numeric, keys, shown }: MessageColumn, row: number): string {
+  if (!numeric) return shown(row);
+  const key = keys()[row]!;
+  return Number.isNaN(key) ? '' : String(key);
+}
+
+/** How many of the chosen ones the page has, which, and the command that lists all. */
+function describeShown({ data, operations }: Context, { filter, totals }: View, listed: number): (string | Node)[] {
+  const chosen = totals.messages;
+  if (listed === chosen) return [`${formatCount(chosen)} are chosen.`];
+  const { embedded, events, details_to_ns } = data.time;
+  const those = data.tiles
+    ? describeLoaded(operations.singles)
+    : embedded < events
+      ? `those up to ${formatInstant(details_to_ns)}, as the page has no later ones singly`
+      : 'those whose time is known';
+  const command = messagesCommand(data, filter);
+  return [
+    `Here are ${formatCount(listed)} of the ${formatCount(chosen)} that are chosen: ${those}. `,
+    element('code', {}, command),
+    ' lists all. ',
+    copyButton('Copy', () => command),
+  ];
+}
