@@ -136,6 +136,17 @@ async function visitTimeline(visit) {
   await visit.keys('timeline-canvas', ['0', 'Escape']);
 }
 
+/** The table of messages, which has rows where it is in view alone, and the receipt of one. */
+async function visitMessages(visit) {
+  const link = visit.control('messages-table').locator('tbody button').first();
+  await visit.control('messages-said').scrollIntoViewIfNeeded();
+  await link.waitFor();
+  await visit.look();
+  await link.click();
+  await visit.look();
+  await visit.control('details-close').click();
+}
+
 /** Each value of each filter, with the sentence and the command that it makes. */
 async function visitFilters(visit) {
   const { page } = visit;
@@ -298,6 +309,7 @@ export async function checkHostile(context, folder, fill) {
   const visit = new Visit(page);
   await visitPanels(visit);
   await visitTimeline(visit);
+  await visitMessages(visit);
   await visitFilters(visit);
   await checkSavedTables(visit);
   if (kBrowser !== 'firefox') await checkSavedPictures(visit, folder);

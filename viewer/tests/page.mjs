@@ -31,6 +31,7 @@ import { checkHostile } from './hostile.mjs';
 import { checkHosts } from './hosts.mjs';
 import { emptyRun, makeRun, resolved, written } from './make_run.mjs';
 import { checkManyRanks } from './many_ranks.mjs';
+import { checkMessageTable } from './message_table.mjs';
 import { checkNameColours } from './name_colours.mjs';
 import { checkOverview } from './overview.mjs';
 import { checkContenders, checkSums, messagesOfPage, Report } from './report.mjs';
@@ -234,6 +235,7 @@ async function checkPage(report, listed) {
   await checkFindingLinks(report);
   await checkCallSites(report);
   await checkCommunicators(report);
+  await checkMessageTable(report, listed);
   await checkComparison(report);
   await checkSectionBar(report);
   if ((await report.control('matrix-table').count()) > 0) {
