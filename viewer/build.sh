@@ -38,6 +38,8 @@ vitest)
     copy_sources
     # Which the tests of the command line read as well.
     cp "$source/../tests/filter-cases/cases.json" "$work/tests/filter_cases.json"
+    # Names of the rules of findings, a line each.
+    sed -n 's/.*\.rule = "\([a-z-]*\)".*/\1/p' "$source"/../log-merger/findings/*.cpp >"$work/tests/finding_rules.txt"
     cd "$work"
     exec node node_modules/vitest/vitest.mjs run
     ;;

@@ -11,8 +11,10 @@ export interface Evidence {
   readonly wanted: Wanted;
 }
 
-/** By the rules of docs/findings.md. Of the others the page shows nothing more. */
+/** By the rules of docs/findings.md. */
 const kPlaces: Readonly<Record<string, Omit<Evidence, 'wanted'>>> = {
+  // What its calls cost is all that is recorded.
+  'job-without-ucx': { section: 'communicators' },
   'identities-violated': { section: 'identities' },
   'records-dropped': { section: 'head' },
   'messages-unmatched': { section: 'head' },
@@ -32,6 +34,17 @@ const kPlaces: Readonly<Record<string, Omit<Evidence, 'wanted'>>> = {
   'ranks-unbalanced': { section: 'matrix', matrix: 'waits' },
   'rank-makes-others-wait': { section: 'matrix', matrix: 'waits' },
 };
+
+/**
+ * Rules of which the page shows nothing more than the command. Registrations are made between operations: neither sums nor
+ * timeline have them, and `report --by registration` has a table of theirs.
+ */
+const kNowhere: readonly string[] = ['registration-is-long'];
+
+/** Whether it is known what the page shows of a rule. */
+export function knowsRule(rule: string): boolean {
+  return Object.hasOwn(kPlaces, rule) || kNowhere.includes(rule);
+}
 
 /** The words of a command line, as a POSIX shell reads them. */
 export function shellWords(line: string): string[] {

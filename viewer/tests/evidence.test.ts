@@ -1,10 +1,12 @@
 // Where findings lead to.
 
+import { readFileSync } from 'node:fs';
+
 import { describe, expect, it } from 'vitest';
 
 import { kChoices, makeChoices, optionWords } from '../src/choices';
 import { selectionCommand } from '../src/command';
-import { evidenceOf, shellWords, wantedBy, withEvidence } from '../src/evidence';
+import { evidenceOf, knowsRule, shellWords, wantedBy, withEvidence } from '../src/evidence';
 import { kInitialState } from '../src/state';
 import { readWritten } from './read_written';
 import { makeRun, written } from './make_run.mjs';
@@ -58,9 +60,16 @@ describe('evidence', () => {
   });
 
   it('is nowhere for rules of which the page shows no more, and for names of objects', () => {
-    for (const rule of ['job-without-ucx', 'registration-is-long', 'constructor', '__proto__']) {
+    for (const rule of ['registration-is-long', 'constructor', '__proto__']) {
       expect(evidenceOf(data, choices, finding(rule, 'uctrace info'))).toBeUndefined();
     }
+  });
+
+  it('is known of every rule, or known to be nowhere', () => {
+    const rules = readFileSync(new URL('finding_rules.txt', import.meta.url), 'utf8').split('\n').filter(Boolean);
+    expect(rules.length).toBeGreaterThan(15);
+    expect(rules.filter((rule) => !knowsRule(rule))).toEqual([]);
+    expect(['constructor', 'no-such-rule'].some(knowsRule)).toBe(false);
   });
 
   it('takes the place of other choices', () => {

@@ -3,10 +3,11 @@
 
 const finding = (rule, text, command) => ({ rule, finding: text, advice: 'set it for all', command, share: 0, doubts_records: false });
 
-/** One that leads to the head of the page, one to the waits of a rank, and one to nothing. */
+/** One that leads to the head of the page, one to the waits of a rank, one to the communicators, and one to nothing. */
 export const kFindings = [
   finding('settings-differ', 'rank 1 has UCX_TLS=tcp<b>, all others none', 'uctrace info run --list settings'),
   finding('rank-makes-others-wait', 'Ranks waited 1 s for others, for rank 0', 'uctrace waits run --rank 0'),
+  finding('job-without-ucx', 'The job made 12 MPI calls and used no UCX', 'uctrace info run --list layers'),
   finding('registration-is-long', 'Messages waited 1 s for registrations', 'uctrace report run --by registration'),
 ];
 

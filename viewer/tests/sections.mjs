@@ -50,7 +50,7 @@ export async function checkSettings({ page, data: { run } }) {
   await settings.locator('summary').click();
 }
 
-const kNoFindingLinks = ['job-without-ucx', 'registration-is-long'];
+const kNoFindingLinks = ['registration-is-long'];
 /** Only where GPUs are. */
 const kOfMemory = ['memory-mistaken', 'card-far-from-gpu'];
 

@@ -37,7 +37,7 @@ export function makeCommunicatorsPanel({ data, choices }: Context, update: Updat
     columnHead('share', true),
     columnHead('calls', true),
     columnHead('time, all ranks', true),
-    columnHead('of all calls', true),
+    columnHead('of MPI', true),
     columnHead('of it waiting', true),
   ];
   const choose = (called: string | null) => update((state) => withChoice(state, 'comm', called));

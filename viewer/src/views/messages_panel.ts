@@ -92,7 +92,7 @@ export function makeMessagesPanel(context: Context, showOperation: (found: Found
   const columns = messages.list.columns;
   const table = longTable(
     { 'data-testid': 'messages-table' },
-    columns.map(({ name, numeric }) => columnHead(name, numeric)),
+    columns.map(({ name, numeric }, at) => columnHead(name, numeric && at > 0)),
     {
       numeric: columns.map(({ numeric }) => numeric),
       seen: (order) => messages.first(order, count).map(rowOf),
