@@ -9,7 +9,7 @@ export interface CommunicatorRow {
   readonly called: string | null;
   /** What is known of it in the whole run; nothing of traffic that is not told apart by communicator. */
   readonly of?: Communicator;
-  /** What of the run is chosen; nothing where other communicators have the same name, as messages have no other. */
+  /** What of it is chosen; nothing where messages have the name that others have, too. */
   readonly load?: CellLoad;
 }
 
@@ -39,7 +39,7 @@ export function listCommunicators(columns: Columns, selection: Selection): Commu
   const alone = new Set(rows.filter(({ shares_name }) => !shares_name).map(calledInMessages));
   const told = rows.map((of): CommunicatorRow => {
     const called = calledInMessages(of);
-    return { called, of, ...(alone.has(called) && { load: loads.get(called) ?? noLoad() }) };
+    return { called, of, ...((alone.has(called) || !loads.has(called)) && { load: loads.get(called) ?? noLoad() }) };
   });
   const others = [...loads].filter(([called, { messages }]) => !alone.has(called) && messages > 0);
   return [...told, ...others.map(([called, load]): CommunicatorRow => ({ called, load }))];

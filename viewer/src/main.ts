@@ -115,9 +115,9 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
   const filters = makeFilterBar(context, update);
   const matrix = makeMatrixPanel(context, update);
   const timeline = makeTimelinePanel(context, update, note);
-  const messages = makeMessagesPanel(context, (found) => {
+  const messages = makeMessagesPanel(context, (found, span) => {
     goTo(timeline.root, panelShow.reveal);
-    timeline.showOperation(found);
+    timeline.showOperation(found, span);
   });
   // What there is to see only where GPUs are.
   const hasGpus = data.devices.gpus.length > 0;

@@ -12,6 +12,7 @@ import type { Numbers } from './packed';
 import { firstRows } from './row_order';
 import type { Found } from './search';
 import { kLayers, lowerBound } from './slabs';
+import type { Range } from './time_range';
 import { kNotKnown } from './words';
 
 /** What is sorted; it stands in a cell as `shown`, and in CSV as the number that it is, or as text. */
@@ -99,6 +100,10 @@ export class MessageList {
       found ??= { layer, row: at };
     }
     return found;
+  }
+
+  spanOf(row: number): Range {
+    return { from: this.details.messageStart[row]!, to: this.details.messageEnd[row]! };
   }
 
   private ofEnd(name: string, end: 'src' | 'dst'): MessageColumn {

@@ -50,6 +50,12 @@ describe('communicators', () => {
     ]);
   });
 
+  it('have none where no message has their name, also if they share it', () => {
+    const self = { ...data.communicators.rows[0]!, name: 'S0.0', called: 'MPI_COMM_SELF', shares_name: true };
+    const { rows } = listed({ ...data, communicators: { rows: [self, self], left_out: 0, ns: 1 } }, {});
+    expect(rows.slice(0, 2).map(({ load }) => load?.messages)).toEqual([0, 0]);
+  });
+
   it('that the data leaves out have a row for their messages', () => {
     const [world] = data.communicators.rows as [Communicator];
     const cut = { ...data, communicators: { rows: [world], left_out: 5, ns: 1 } };

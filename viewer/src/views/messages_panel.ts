@@ -9,6 +9,7 @@ import type { Context, Panel, View } from '../page';
 import type { Found } from '../search';
 import { describeLoaded } from '../singles';
 import { longTable, type Order } from '../table';
+import type { Range } from '../time_range';
 import { makeCard } from './card';
 import { noneCell } from './cells';
 import { copyButton } from './copy_button';
@@ -69,8 +70,8 @@ class ChosenMessages {
   }
 }
 
-/** `showOperation`: in the timeline, with its details. */
-export function makeMessagesPanel(context: Context, showOperation: (found: Found) => void): Panel {
+/** `showOperation`: in the timeline, with its details; a span of it that is to be in view. */
+export function makeMessagesPanel(context: Context, showOperation: (found: Found, span: Range) => void): Panel {
   const messages = new ChosenMessages(context);
   let count = kRows;
   const said = element('p', { 'data-testid': 'messages-said' });
@@ -81,7 +82,7 @@ export function makeMessagesPanel(context: Context, showOperation: (found: Found
 
   const follow = (row: number, owner: HTMLElement) => {
     const found = messages.list.operationOf(row);
-    if (found) showOperation(found);
+    if (found) showOperation(found, messages.list.spanOf(row));
     else context.tooltip.keep(owner, owner, ...messages.describe(row));
   };
   const rowOf = (row: number): HTMLElement => {

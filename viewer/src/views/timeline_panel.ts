@@ -40,8 +40,8 @@ const kSeenShare = 0.01;
 const kLeastJump_ns = 2000;
 
 export interface TimelinePanel extends Panel {
-  /** Brings an operation that is at hand into view, and keeps its details. */
-  showOperation(found: Found): void;
+  /** Turns to a span with room beside it, and keeps the details of an operation in it that is at hand. */
+  showOperation(found: Found, span: Range): void;
 }
 
 export function makeTimelinePanel(context: Context, update: Update, note: Note): TimelinePanel {
@@ -394,11 +394,15 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   const transports = numberTransports(context, transportSlots);
   return {
     root,
-    showOperation(found) {
-      const process = layerOf(found.layer).table.column('process')[found.row]!;
+    showOperation(found, { from, to }) {
       // Its lane may be left out.
-      if (lanes!.rowOf[process]! < 0) update((state) => ({ ...state, lanes: { ...state.lanes, only: '' } }));
-      jump(found);
+      if (lanes!.rowOf[layerOf(found.layer).table.column('process')[found.row]!]! < 0) {
+        update((state) => ({ ...state, lanes: { ...state.lanes, only: '' } }));
+      }
+      const process = openLane(found);
+      const room = Math.max(to - from, kLeastJump_ns) / 2;
+      turn(inside({ from: from - room, to: to + room }, whole));
+      keep({ kind: 'operation', process, ...found });
     },
     show(next) {
       view = next;
