@@ -21,15 +21,17 @@ async function rowsOf(report) {
     .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.dataset.value ?? cell.textContent)));
 }
 
-/** What the page has singly, by number, as `uctrace messages` tells it. */
+/** What the page has singly, by number, as `uctrace messages` tells it; without those that begin before the page's span. */
 function messagesIn({ packed }) {
   const { messages } = unpackTables(packed, ['messages']);
   return new Map(
-    messages.id.map((id, row) => {
+    messages.id.flatMap((id, row) => {
+      if (messages.cell[row] < 0) return [];
       const length = messages.duration_ns[row];
       const t_start_ns = messages.sent[row] ? messages.start_ns[row] : null;
       const t_end_ns = length === -1 ? null : messages.start_ns[row] + (length >= 0 ? length : length + 2);
-      return [id, { id, bytes: messages.bytes[row], t_start_ns, t_end_ns, wait_ns: messages.wait_ns[row], src: messages.src[row] }];
+      const { bytes, wait_ns, src } = Object.fromEntries(['bytes', 'wait_ns', 'src'].map((name) => [name, messages[name][row]]));
+      return [[id, { id, bytes, t_start_ns, t_end_ns, wait_ns, src }]];
     }),
   );
 }

@@ -74,8 +74,8 @@ class ChosenMessages {
 export function makeMessagesPanel(context: Context, showOperation: (found: Found, span: Range) => void): Panel {
   const messages = new ChosenMessages(context);
   let count = kRows;
-  const said = element('p', { 'data-testid': 'messages-said' });
-  const more = button('', { 'data-testid': 'messages-more' }, () => {
+  const said = element('p', { 'data-testid': 'messages-said' }, kReading);
+  const more = button('Show more', { 'data-testid': 'messages-more' }, () => {
     count += kRows;
     draw();
   });
@@ -107,8 +107,8 @@ export function makeMessagesPanel(context: Context, showOperation: (found: Found
     const { rows, view } = messages;
     if (!view) return;
     said.replaceChildren(kReading, ...describeShown(context, view, rows.length));
-    more.hidden = rows.length <= count;
-    more.textContent = `Show ${formatCount(Math.min(kRows, rows.length - count))} more of ${formatCount(rows.length)}`;
+    more.style.visibility = rows.length > count ? 'visible' : 'hidden';
+    more.textContent = `Show ${formatCount(Math.min(kRows, Math.max(0, rows.length - count)))} more of ${formatCount(rows.length)}`;
     table.show();
   };
   // Out of view it costs nothing, however many messages there are.
