@@ -53,6 +53,15 @@ const untilRows = (report, count) =>
     count,
   );
 
+/** It is drawn where it is in view alone, so that it may still show what was chosen before. */
+async function untilShown(report, count) {
+  await report.control('messages-said').scrollIntoViewIfNeeded();
+  await report.page.waitForFunction(
+    (more) => document.querySelector('[data-testid="messages-more"]').textContent.endsWith(more),
+    ` of ${String(count).replace(/\B(?=(\d{3})+$)/g, ',')}`,
+  );
+}
+
 /** A click leads to the timeline, where the receipt is kept and the address has it. */
 async function checkWay(report) {
   const { page } = report;
@@ -88,7 +97,7 @@ export async function checkMessageTable(report, listed) {
   const { bytes } = await savedBy(page, () => page.locator('#messages button.csv').click());
   assert.equal(bytes.toString('utf8').trimEnd().split('\r\n').length, 1 + singly, 'all are saved');
   if (data.processes.length > 1) {
-    await checkFiltered(report);
+    await checkFiltered(report, singly);
     await checkWay(report);
   }
   console.log(`ok   a table of ${singly} messages${listed ? ', as uctrace messages has them' : ''}`);
@@ -115,12 +124,12 @@ async function checkOrders(report, singly) {
   await table(report).locator('thead button').filter({ hasText: /^took/ }).click();
 }
 
-async function checkFiltered(report) {
+async function checkFiltered(report, singly) {
   const { data } = report;
   await report.control('filter-src').selectOption('1');
   const own = [...messagesIn(data).values()].filter(({ src }) => src === 1);
-  await report.control('messages-said').scrollIntoViewIfNeeded();
-  await untilRows(report, Math.min(kRows, own.length));
+  await untilShown(report, own.length);
   for (const row of await rowsOf(report)) assert.equal(row[2], data.processes[1].label, 'from rank 1');
   await report.reset();
+  await untilShown(report, singly);
 }
