@@ -83,7 +83,7 @@ export function makeMessagesPanel(context: Context, showOperation: (found: Found
   const follow = (row: number, owner: HTMLElement) => {
     const found = messages.list.operationOf(row);
     if (found) showOperation(found, messages.list.spanOf(row));
-    else context.tooltip.keep(owner, owner, ...messages.describe(row));
+    else context.dock.keep({ owner, box: () => owner.getBoundingClientRect(), content: messages.describe(row) });
   };
   const rowOf = (row: number): HTMLElement => {
     const [number, ...others] = messages.list.columns as [MessageColumn, ...MessageColumn[]];
