@@ -101,7 +101,7 @@ export function makeMessagesPanel(context: Context, showOperation: (found: Found
     },
     kSlowestFirst,
   );
-  const root = section('messages', 'Messages', said, table.root, more);
+  const root = section('messages', 'Messages', element('div', { class: 'steady' }, said, table.root, more));
 
   const draw = () => {
     const { rows, view } = messages;
