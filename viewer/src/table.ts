@@ -3,6 +3,7 @@
 import { button, element, type Attributes, type Child } from './dom';
 import { csvText, download } from './download';
 import { formatCount } from './format';
+import { untilPainted } from './show_panels';
 
 /** What a table is sorted by; kept by name, as panels make their tables anew. */
 export interface Order {
@@ -30,6 +31,28 @@ function makeTable(attributes: Attributes, head: Child[], rows: Node[], content:
 /** As it is, row by row. */
 export function table(attributes: Attributes, head: Child[], rows: Node[]): HTMLElement {
   return makeTable(attributes, head, rows).root;
+}
+
+export interface GrowingTable {
+  readonly root: HTMLElement;
+  /** Adds the rows that are still to come. */
+  finish(): void;
+}
+
+/** The first rows, as it is; the others come when these are painted, unless the table has left the page by then. */
+export function growingTable(attributes: Attributes, head: Child[], first: Node[], makeOthers: () => Node[]): GrowingTable {
+  let isWhole = false;
+  const finish = () => {
+    if (isWhole) return;
+    isWhole = true;
+    body.append(...makeOthers());
+  };
+  const { root, body } = makeTable(attributes, head, first, (made) => {
+    finish();
+    return contentOf(made);
+  });
+  void untilPainted().then(() => root.isConnected && finish());
+  return { root, finish };
 }
 
 /**

@@ -133,10 +133,13 @@ async function checkPairs(report) {
   }
   if (sums.size === 0) return;
   const rows = report.control('matrix-pairs').locator('tbody tr');
+  const falling = [...sums.values()].sort((a, b) => b - a);
+  // Those out of view come after the first ones.
+  const allThere = () => rows.nth(Math.min(falling.length, 200) - 1).waitFor();
+  await allThere();
   const values = await rows.evaluateAll((all) =>
     all.map((row) => Number(row.querySelector('td').dataset.value)),
   );
-  const falling = [...sums.values()].sort((a, b) => b - a);
   assert.deepEqual(values, falling.slice(0, values.length), 'the largest pairs');
   assert.equal(values.length, Math.min(falling.length, 200));
 
@@ -148,6 +151,7 @@ async function checkPairs(report) {
   compareDetails(await shownDetails(details), expectedDetails(data, src, dst), 'the chosen pair');
   await report.control('all-pairs').click();
   assert.doesNotMatch(await addressOf(page), /src=/, 'all pairs again');
+  await allThere();
   assert.equal(await rows.count(), values.length);
 }
 

@@ -76,6 +76,29 @@ async function checkLanes(page) {
   await page.getByTestId('lanes-only').fill('');
 }
 
+/** The rows of the list of pairs that nobody sees yet come later, unless somebody needs them: for a file, for a print. */
+async function checkPairList(page) {
+  const counts = await page.evaluate(() => {
+    const rows = () => document.querySelectorAll('[data-testid="matrix-pairs"] tbody tr').length;
+    // Within one task, so that no frame comes in between.
+    const countAfter = (measure, act) => {
+      document.querySelector(`[data-testid="measure-${measure}"]`).click();
+      const atOnce = rows();
+      act();
+      return [atOnce, rows()];
+    };
+    return [
+      countAfter('messages', () => document.querySelector('.pairs button.csv').click()),
+      countAfter('bytes', () => window.dispatchEvent(new Event('beforeprint'))),
+      countAfter('messages', () => {}),
+    ];
+  });
+  for (const [atOnce] of counts) assert.ok(atOnce > 0 && atOnce < 200, `${atOnce} rows at once`);
+  assert.deepEqual(counts.map(([, after]) => after), [200, 200, counts[2][0]], 'a file and a print have all rows');
+  await page.waitForFunction(() => document.querySelectorAll('[data-testid="matrix-pairs"] tbody tr').length === 200);
+  await page.getByTestId('measure-bytes').click();
+}
+
 export async function checkManyRanks(context, folder, fill) {
   const data = makeRun({ ranks: kRanks, seed: 7, slabs: 64 });
   const file = join(folder, 'many_ranks.html');
@@ -107,6 +130,7 @@ export async function checkManyRanks(context, folder, fill) {
       assert.ok(painted < ready, `first painted after ${painted} ms, and ready after ${ready} ms`);
     }
     await checkLanes(page);
+    await checkPairList(page);
     console.log(`ok   1,024 ranks in ${width} px: painted, fits, all ranks within reach`);
   }
   assert.deepEqual(problems, [], 'no errors in a page of 1,024 ranks');

@@ -12,6 +12,8 @@ export interface MatrixList {
   show(view: View, matrix: Matrix): void;
   /** Marks the row of a square, if it is listed. */
   mark(square: Square | undefined): void;
+  /** Adds the rows that are still to come. */
+  finish?(): void;
 }
 
 /** What it says of rows and squares is of the matrix that it made last. */

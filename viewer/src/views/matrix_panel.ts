@@ -197,6 +197,9 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
       numbers.hidden = matrix.axis.side > kMaxTableSide;
       if (!numbers.hidden) numbers.replaceChildren(numbers.firstElementChild!, makeMatrixTable(kind, next, matrix));
     },
+    finish() {
+      for (const list of lists.values()) list.finish?.();
+    },
   };
 }
 

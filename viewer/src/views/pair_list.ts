@@ -7,12 +7,14 @@ import type { Matrix, Square } from '../matrix';
 import type { View } from '../page';
 import type { LargestPairs, PairLoad } from '../pairs';
 import { formatExactValue, formatValue } from '../words';
-import { table } from '../table';
+import { growingTable, type GrowingTable } from '../table';
 import type { MatrixList } from './matrix_kind';
 import { barCell, PairRows } from './pair_rows';
 import { timeTitle } from './time_cells';
 
 const kListedPairs = 200;
+/** More than fit beside the largest matrix: to lay out all of them would hold up each choice. */
+const kFirstPairs = 45;
 
 export interface PairActions {
   readonly choose: (square: Square) => void;
@@ -48,6 +50,8 @@ export function makePairList(of: PairsOf, actions: PairActions): MatrixList {
   const content = element('div', { class: 'content' });
   const root = element('div', { class: 'pairs' }, heading, text, content);
   const rows = new PairRows(actions.point);
+  let table: GrowingTable | undefined;
+  const finish = () => table?.finish();
 
   const showChosen = (view: View, square: Square) => {
     const [title, ...details] = of.describe(view, square);
@@ -64,7 +68,14 @@ export function makePairList(of: PairsOf, actions: PairActions): MatrixList {
 
   const showLargest = (view: View, matrix: Matrix) => {
     const { pairs, count } = of.largest(view, matrix, kListedPairs);
-    for (const pair of pairs) rows.add(pair, makeRow(of, view, pair, matrix.max, actions.choose));
+    const makeRows = (some: readonly PairLoad[]) =>
+      some.map((pair) => rows.add(pair, makeRow(of, view, pair, matrix.max, actions.choose)));
+    if (count > 0) {
+      const attributes = { 'data-testid': of.testId, class: of.hasLongNames && 'long-names' };
+      table = growingTable(attributes, makeHead(of, view), makeRows(pairs.slice(0, kFirstPairs)), () =>
+        makeRows(pairs.slice(kFirstPairs)),
+      );
+    }
     const listed = pairs.length < count ? `, ${formatCount(pairs.length)} of them listed` : '';
     const noun = count === 1 ? 'pair has' : 'pairs have';
     heading.textContent = 'Largest pairs';
@@ -72,11 +83,7 @@ export function makePairList(of: PairsOf, actions: PairActions): MatrixList {
       count === 0
         ? 'The filter selects nothing.'
         : `${formatCount(count)} ${noun} ${of.measureName(of.measures(view)[0]!)}${listed}.`;
-    content.replaceChildren(
-      ...(count > 0
-        ? [table({ 'data-testid': of.testId, class: of.hasLongNames && 'long-names' }, makeHead(of, view), rows.all())]
-        : []),
-    );
+    content.replaceChildren(...(table ? [table.root] : []));
   };
 
   return {
@@ -84,10 +91,15 @@ export function makePairList(of: PairsOf, actions: PairActions): MatrixList {
     show(view, matrix) {
       const chosen = of.chosen(view);
       rows.clear();
+      table = undefined;
       if (chosen) showChosen(view, chosen);
       else showLargest(view, matrix);
     },
-    mark: (square) => rows.mark(square),
+    mark(square) {
+      if (square) finish();
+      rows.mark(square);
+    },
+    finish,
   };
 }
 

@@ -14,10 +14,11 @@ export class PairRows {
     this.rows.clear();
   }
 
-  add(square: Square, row: HTMLElement): void {
+  add(square: Square, row: HTMLElement): HTMLElement {
     row.addEventListener('mouseenter', () => this.point(square));
     row.addEventListener('mouseleave', () => this.point(undefined));
     this.rows.set(keyOf(square), row);
+    return row;
   }
 
   all(): HTMLElement[] {
