@@ -20,7 +20,7 @@ namespace uctrace::interpose {
 extern constinit std::atomic<bool> callers_differ;
 
 // Checks whether such a UCX has been loaded. For the rare calls that a UCX makes first, before they
-// look for their original: opening a memory domain, an interface, a worker.
+// look for their original: making a context, opening a memory domain, an interface, a worker.
 void look_for_patched_ucx();
 
 class OriginalBase {

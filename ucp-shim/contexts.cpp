@@ -67,6 +67,7 @@ UCTRACE_EXPORT ucs_status_t ucp_init_version(unsigned api_major, unsigned api_mi
                                              const ucp_params_t* params, const ucp_config_t* config,
                                              ucp_context_h* context) {
   const void* caller = __builtin_return_address(0);
+  interpose::look_for_patched_ucx();
   // Before the call: what the program gave belongs to it.
   const ucp::JobSize job = ucp::job_size_in(*params);
   const ucs_status_t status =

@@ -1,5 +1,7 @@
 #include "log-merger/connections/estimates.hpp"
 
+#include <strings.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -15,6 +17,11 @@ namespace uctrace::merge {
 
 namespace {
 
+// As UCX compares words of settings: without case.
+bool is_word(const std::string& text, const char* word) {
+  return strcasecmp(text.c_str(), word) == 0;
+}
+
 // What a user set in place of what programs tell. By process; 0 = what the program told.
 class NumbersSet {
  public:
@@ -22,8 +29,9 @@ class NumbersSet {
     for (const Setting& setting : run.settings) {
       if (!is_setting(setting.from) || run.texts[setting.name] != variable) continue;
       const std::string& value = run.texts[setting.value];
-      if (value == "auto") continue;
-      std::uint64_t number = 0;
+      if (is_word(value, "auto")) continue;
+      // UCX keeps the number in 32 bits. What it does not read here is 0: not known.
+      std::uint64_t number = is_word(value, "inf") ? UINT32_MAX : 0;
       std::from_chars(value.data(), value.data() + value.size(), number);
       for (std::uint32_t i = 0; i < setting.processes; ++i) {
         std::optional<std::uint64_t>& of = of_.at(setting.first_process + i);

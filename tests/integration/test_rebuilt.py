@@ -229,6 +229,13 @@ def scopes():
             check_mode(recording, "mixed")
             check_equal(len(recording.messages), 15, "messages of the rebuilt one")
             check_delivered(recording.messages)
+        # The stock one comes first, as if the program were linked with it. One program calls both, so it is not
+        # always clear which one is meant, and UCX may warn when it ends: but it is the same for all calls of
+        # one, from ucp_init on, and the program runs to its end.
+        command = [PROGRAMS / "opened_ucp", "global", stock, "deepbind", renamed]
+        alone = run_well(command, env={"UCX_MODULES": " "})
+        result, _ = record_well(folder / "after", command, env={"UCX_MODULES": " "})
+        check(result.stdout.endswith(alone.stdout), f"output of the program: {result}")
 
 
 BODIES = {"same": same_operations, "job": a_job_over_it, "prefix": prefixes, "scopes": scopes}

@@ -86,13 +86,14 @@ SAID = ("cannot read the store ", "; merge the logs again with `uctrace merge`, 
 
 
 def check_answer(answer, before, damaged, what):
-    """What was asked for, as it was before; where the store cannot be read, why, and what to do."""
+    """What was asked for, as it was before; where the store cannot be read, why, and what to do. Whether it could."""
     (reply, text), (_, expected) = answer, before
     if damaged and text != expected:
         check(all(words in text for words in SAID), f"{what}: {reply.status} {text[:300]}")
         check(reply.status == (200 if text.startswith('uctraceTile({"failure":') else 500), f"{what}: {reply.status}")
-    else:
-        check_equal((reply.status, text), (200, expected), what)
+        return False
+    check_equal((reply.status, text), (200, expected), what)
+    return True
 
 
 def told_of_damage(folder):
@@ -121,8 +122,9 @@ def told_of_damage(folder):
                 first = server.page()
                 change(store, other / "run.h5")
                 check_equal(server.page(), first, f"the page, made before the store was {what}")
-                for path, answer in ask(server).items():
-                    check_answer(answer, before[path], damages, f"{path} of a store that was {what}")
+                readable = [check_answer(answer, before[path], damages, f"{path} of a store that was {what}")
+                            for path, answer in ask(server).items()]
+                check_equal(not all(readable), damages, f"something cannot be read of a store that was {what}")
                 if options and what == "overwritten":
                     in_browser(server, DAMAGED_TEST)
                 server.stop()

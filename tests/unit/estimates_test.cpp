@@ -134,16 +134,18 @@ TEST_CASE("endpoints that differ give the least and the most") {
 }
 
 TEST_CASE("what a user sets counts before what the program tells, and auto leaves it") {
-  TwoRanks set, left, bad;
-  for (TwoRanks* ranks : {&set, &left, &bad}) {
+  TwoRanks set, left, all, bad;
+  for (TwoRanks* ranks : {&set, &left, &all, &bad}) {
     ranks->endpoint(10, 20, 1);
     ranks->lane(12, 1);
   }
   set.set("UCX_NUM_PPN", "1");
-  left.set("UCX_NUM_PPN", "auto");
+  left.set("UCX_NUM_PPN", "Auto");
+  all.set("UCX_NUM_PPN", "inf");
   bad.set("UCX_NUM_PPN", "many");
   CHECK(set.made().estimates.front().per_second_bytes == 6'000'000'000);
   CHECK(left.made().estimates.front().per_second_bytes == 5'000'000'000);
+  CHECK(all.made().estimates.front().per_second_bytes == 4'000'000'000);  // its own alone
   CHECK(bad.made().estimates.empty());
 }
 

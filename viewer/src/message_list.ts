@@ -7,6 +7,7 @@ import type { TrafficClass } from './data';
 import { formatInstant } from './describe';
 import { instant, type Details } from './details';
 import { formatBytes, formatCount, formatDuration, formatExactBytes } from './format';
+import { once } from './once';
 import type { View } from './page';
 import type { Numbers } from './packed';
 import { firstRows } from './row_order';
@@ -24,11 +25,6 @@ export interface MessageColumn {
   readonly shown: (row: number) => string;
   /** On hover. */
   readonly exact?: (row: number) => string;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
 }
 
 /** Float64Array.from() takes several times as long. */

@@ -86,10 +86,17 @@ export function withChoice(state: State, choice: Choice, value: ChoiceValue | un
 
 export type Wanted = { readonly [K in Choice]?: ChoiceValue };
 
+const entriesOf = (wanted: Wanted) => Object.entries(wanted) as [Choice, ChoiceValue][];
+
+/** Whether all of these are. */
+export function isChosen({ filter }: State, wanted: Wanted): boolean {
+  return entriesOf(wanted).every(([choice, value]) => filter[choice] === value);
+}
+
 /** Chooses all of these, or no longer any of them if all are chosen. */
 export function toggled(state: State, wanted: Wanted): State {
-  const entries = Object.entries(wanted) as [Choice, ChoiceValue][];
-  const again = entries.every(([choice, value]) => state.filter[choice] === value);
+  const entries = entriesOf(wanted);
+  const again = isChosen(state, wanted);
   return entries.reduce(
     (next, [choice, value]) => withChoice(next, choice, again ? undefined : value),
     state,

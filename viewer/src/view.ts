@@ -2,18 +2,13 @@
 // so that they agree.
 
 import { filtersTime, select, totals, type Selection } from './filter';
+import { once } from './once';
 import type { Context, View } from './page';
 import { densityByRank } from './rank_bins';
 import { chooseActivity, columnsWithin, density, makeActivity, type Activity, type ActivityChoice } from './slabs';
 import type { State } from './state';
 
 export type Selects = Pick<Context, 'data' | 'columns' | 'tables' | 'axis'>;
-
-/** What is made when somebody asks for it, once. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => (made ??= { value: make() }).value;
-}
 
 /** What is dear is made for a panel that shows it. */
 class AlongTime {

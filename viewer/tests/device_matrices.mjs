@@ -63,6 +63,38 @@ async function checkSquareKeys(report) {
   await addressHas(page, /matrix=devices/, 'the choice of the matrix is in the address');
 }
 
+/** A row that is there only with some filters leaves with them, and takes along what was said of it. */
+async function checkRowThatLeaves(report) {
+  const { page } = report;
+  await report.control('matrix-of-memories').click();
+  await report.control('filter-without-message').check();
+  await report.measure('transfers');
+  const rows = () => report.control('matrix-table').locator('tbody tr').count();
+  const before = await rows();
+  const canvas = report.control('matrix-canvas');
+  await canvas.focus();
+  for (let i = 0; i < before; ++i) await page.keyboard.press('ArrowDown');
+  assert.equal(await page.locator('#matrix .marker').isVisible(), true);
+  await page.keyboard.press('r');
+  await report.measure('bytes');
+  const left = (await rows()) < before;
+  if (left) assert.equal(await page.locator('#matrix .marker').isVisible(), false, 'the marker of a row that left');
+  console.log(`ok   a row of the matrix of memories ${left ? 'leaves with its filter' : 'is there with any filter'}`);
+}
+
+/** Squares whose ends filters cannot tell apart: the second one does not take the choice of the first one back. */
+async function checkLikeSquares(report) {
+  const { page } = report;
+  await report.control('matrix-of-devices').click();
+  const buttons = report.control('device-pairs').locator('tbody button');
+  await buttons.first().click();
+  await addressHas(page, /(gpu|host)=/, 'a pair chooses its GPU or hosts');
+  for (let i = 1; i < (await buttons.count()); ++i) {
+    await buttons.nth(i).click();
+    await addressHas(page, /(gpu|host)=/, `pair ${i} of those that are left drops no choice`);
+  }
+}
+
 export async function checkDeviceMatrices(report, messages, source) {
   const { page, data } = report;
   const hosts = new Set(data.processes.map(({ host }) => host)).size;
@@ -73,6 +105,10 @@ export async function checkDeviceMatrices(report, messages, source) {
   await report.reset();
   await checkSquares(report, messages, source);
   await checkSquareKeys(report);
+  await checkLikeSquares(report);
+  await report.reset();
+  await checkRowThatLeaves(report);
+  await report.reset();
   // Each thing that was said of another matrix is gone.
   await report.control('matrix-of-traffic').click();
   assert.equal(await page.locator('#matrix .marker').isVisible(), false);

@@ -68,6 +68,7 @@ export function makeDetailsDock(update: Update): DetailsDock {
     shown = next;
     content.replaceChildren(...(next ? partsOf(next.content) : [hint]));
     way.style.visibility = next ? '' : 'hidden';
+    if (isKept) content.scrollTop = 0;
   };
   /** The size of the dock changes with this alone, never with what it explains. */
   const resize = () => {
@@ -79,7 +80,6 @@ export function makeDetailsDock(update: Update): DetailsDock {
     fold.setAttribute('aria-expanded', String(!isFolded));
     if (isKept) content.tabIndex = 0;
     else content.removeAttribute('tabindex');
-    content.scrollTop = 0;
   };
   const uncover = () => {
     if (!shown) return;
@@ -126,8 +126,8 @@ export function makeDetailsDock(update: Update): DetailsDock {
     close() {
       if (!isKept) return false;
       const { owner } = shown!;
-      isKept = false;
       fill(undefined);
+      isKept = false;
       resize();
       owner.dispatchEvent(new Event(kKeptChange));
       owner.focus({ preventScroll: true });

@@ -30,6 +30,9 @@ export function makeDeviceMatrices(context: Context): MatrixKind[] {
   return kinds.filter(({ id }) => matricesOf(context.data).includes(id));
 }
 
+/** Filters know one GPU, and no card. */
+const kByEnds = 'filter by its ends, as far as filters tell them apart';
+
 type Ends<T> = readonly [T, T];
 
 function endsOf<T>(parts: readonly T[], { row, column }: Square): Ends<T> {
@@ -85,6 +88,7 @@ function makeMemories(context: Context): MatrixKind {
     titles: { rows: 'Where data lay', columns: 'Where it went' },
     corner: 'source \\ destination',
     hasLongNames: true,
+    choosesOne: false,
     make(view) {
       const values = cellValues(view.columns, view.selection, view.measure);
       made = makeMemoryMatrix(view.columns, values, kMaxSide);
@@ -111,7 +115,7 @@ function makeMemories(context: Context): MatrixKind {
           largest: ({ columns, selection }, matrix, limit) =>
             largestPairs(columns, selection, made.squares, matrix, limit),
           total: ({ measure, totals }) => totals[measure],
-          chooses: (pair) => (choice(pair) ? 'filter by its ends' : 'keep its details'),
+          chooses: (pair) => (choice(pair) ? kByEnds : 'keep its details'),
           chosen: () => undefined,
           describe,
         },
@@ -157,6 +161,7 @@ function makeDevices(context: Context): MatrixKind {
     titles: { rows: 'What data left', columns: 'What it went to' },
     corner: 'from \\ to',
     hasLongNames: true,
+    choosesOne: false,
     make(view) {
       const values = legValues(legs(), view.selection, movedBy(view.columns, legMeasure(view)));
       return makeMatrix(legs().squares, { side: legs().devices.length }, values);
@@ -184,7 +189,7 @@ function makeDevices(context: Context): MatrixKind {
             );
           },
           total: (view) => legTotals(legs(), view.selection, movedBy(view.columns, legMeasure(view))).moved,
-          chooses: (pair) => (choice(pair) ? 'filter by its ends' : 'keep its details'),
+          chooses: (pair) => (choice(pair) ? kByEnds : 'keep its details'),
           chosen: () => undefined,
           describe,
         },

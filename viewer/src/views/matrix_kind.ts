@@ -34,6 +34,8 @@ export interface MatrixKind {
   describe(view: View, square: Square): HTMLElement[];
   /** Nothing: no filter chooses a square, of which the details are kept instead. */
   choice(square: Square): Wanted | undefined;
+  /** No two squares have the same choice. */
+  readonly choosesOne: boolean;
   /** What a cell of the table is found by. */
   keysOf(square: Square): Record<string, string>;
   makeList(actions: PairActions): MatrixList;

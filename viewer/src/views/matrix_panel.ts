@@ -5,7 +5,7 @@ import { button, element, section } from '../dom';
 import { downloadCanvas, downloadSvg } from '../download';
 import type { Matrix, Square } from '../matrix';
 import type { Context, Panel, Update, View } from '../page';
-import { toggled } from '../state';
+import { isChosen, toggled } from '../state';
 import { darkScheme, theme } from '../theme';
 import { makeDeviceMatrices } from './device_matrices';
 import { HeatMap, type HeatMapStyle } from './heat_map';
@@ -37,16 +37,22 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   let view: View | undefined;
   let matrix: Matrix | undefined;
   let square: Square | undefined;
+  /** The square that was chosen last, by what it stands for. */
+  let chosenLast: string | undefined;
+  const nameOf = (of: Square) => JSON.stringify([kind.id, kind.keysOf(of)]);
 
-  const choose = (chosen: Square, owner: HTMLElement = canvas) => {
+  const choose = (chosen: Square) => {
+    if (!view) return;
     const wanted = kind.choice(chosen);
-    if (wanted) {
+    const name = nameOf(chosen);
+    // Another square of the same choice does not take that back.
+    if (wanted && (kind.choosesOne || name === chosenLast || !isChosen(view, wanted))) {
+      chosenLast = name;
       update((state) => toggled(state, wanted));
       return;
     }
-    if (!view) return;
     mark(chosen);
-    dock.keep({ owner, box, content: kind.describe(view, chosen) });
+    dock.keep({ owner: canvas, box, content: kind.describe(view, chosen) });
   };
 
   const mark = (next: Square | undefined) => {
@@ -56,10 +62,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   };
   const box = () => marker.getBoundingClientRect();
   const actions = {
-    choose(chosen: Square) {
-      const { activeElement } = document;
-      choose(chosen, activeElement instanceof HTMLElement ? activeElement : canvas);
-    },
+    choose,
     point(next: Square | undefined) {
       if (dock.keeps(canvas)) return;
       dock.leave(canvas);
@@ -178,11 +181,11 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     root,
     show(next) {
       view = next;
-      const before = kind;
+      const before = square && nameOf(square);
       kind = kinds.find(({ id }) => id === next.matrix)!;
       matrix = kind.make(next);
-      if (kind !== before) {
-        // Its squares are others.
+      // Other rows may stand where it is now, or none.
+      if (square && (Math.max(square.row, square.column) >= matrix.axis.side || nameOf(square) !== before)) {
         dock.leave(canvas);
         mark(undefined);
       }

@@ -45,10 +45,6 @@ class ChosenMessages {
     this.rowsFound = undefined;
   }
 
-  get isKnown(): boolean {
-    return this.rowsFound !== undefined;
-  }
-
   get rows(): Int32Array {
     if (this.rowsFound) return this.rowsFound;
     const { details } = this.context.operations.singles;
@@ -80,10 +76,11 @@ export function makeMessagesPanel(context: Context, showOperation: (found: Found
     draw();
   });
 
-  const follow = (row: number, owner: HTMLElement) => {
+  const follow = (row: number, link: HTMLElement) => {
     const found = messages.list.operationOf(row);
     if (found) showOperation(found, messages.list.spanOf(row));
-    else context.dock.keep({ owner, box: () => owner.getBoundingClientRect(), content: messages.describe(row) });
+    // Rows come and go; the section stays to take the focus back.
+    else context.dock.keep({ owner: root, box: () => link.getBoundingClientRect(), content: messages.describe(row) });
   };
   const rowOf = (row: number): HTMLElement => {
     const [number, ...others] = messages.list.columns as [MessageColumn, ...MessageColumn[]];
@@ -102,10 +99,13 @@ export function makeMessagesPanel(context: Context, showOperation: (found: Found
     kSlowestFirst,
   );
   const root = section('messages', 'Messages', element('div', { class: 'steady' }, said, table.root, more));
+  root.tabIndex = -1;
 
+  let isDrawn = false;
   const draw = () => {
     const { rows, view } = messages;
     if (!view) return;
+    isDrawn = true;
     said.replaceChildren(kReading, ...describeShown(context, view, rows.length));
     more.style.visibility = rows.length > count ? 'visible' : 'hidden';
     more.textContent = `Show ${formatCount(Math.min(kRows, Math.max(0, rows.length - count)))} more of ${formatCount(rows.length)}`;
@@ -114,7 +114,7 @@ export function makeMessagesPanel(context: Context, showOperation: (found: Found
   // Out of view it costs nothing, however many messages there are.
   let isInView = false;
   const drawInView = () => {
-    if (isInView && !messages.isKnown) draw();
+    if (isInView && !isDrawn) draw();
   };
   new IntersectionObserver((entries) => {
     isInView = entries[entries.length - 1]!.isIntersecting;
@@ -122,12 +122,14 @@ export function makeMessagesPanel(context: Context, showOperation: (found: Found
   }).observe(root);
   context.operations.whenChanged(() => {
     messages.change();
+    isDrawn = false;
     drawInView();
   });
   return {
     root,
     show(view) {
       messages.change(view);
+      isDrawn = false;
       count = kRows;
       drawInView();
     },

@@ -2,7 +2,7 @@
 
 import type { RunData, ProtocolSize, Reach } from '../data';
 import { columnHead, element, numberCell, rowHead, section } from '../dom';
-import { formatBytes, formatCount, formatDuration, formatExactBytes } from '../format';
+import { formatBytes, formatCount, formatExactBytes } from '../format';
 import { kNotKnown } from '../words';
 import { sortedTable } from '../table';
 import { durationCell, noneCell, sizesCell } from './cells';
@@ -13,12 +13,6 @@ const kReachWords: Record<Reach, string> = {
   host: 'host',
   network: 'network',
 };
-
-function expectedCell({ ucx_least_ns: least, ucx_most_ns: most }: ProtocolSize): HTMLElement {
-  if (least === null || most === null) return noneCell();
-  const words = formatDuration(least) === formatDuration(most) ? formatDuration(least) : `${formatDuration(least)} to ${formatDuration(most)}`;
-  return numberCell(words, `${formatCount(least)} to ${formatCount(most)} ns`, least);
-}
 
 function makeRow(row: ProtocolSize): HTMLElement {
   const rate = row.per_second_bytes;
@@ -35,7 +29,8 @@ function makeRow(row: ProtocolSize): HTMLElement {
     rate === null
       ? noneCell()
       : numberCell(`${formatBytes(rate)}/s`, `${formatExactBytes(rate)} a second`, rate),
-    expectedCell(row),
+    durationCell(row.ucx_least_ns),
+    durationCell(row.ucx_most_ns),
   );
 }
 
@@ -50,6 +45,7 @@ export function makeProtocols({ protocols }: RunData): HTMLElement {
     columnHead('99 %', true),
     columnHead('payload/s', true),
     columnHead('UCX expects', true),
+    columnHead('at most', true),
   ];
   return section(
     'protocols',

@@ -15,6 +15,7 @@ export function makeRankMatrices(context: Context): MatrixKind[] {
   const axis = makeAxis(context.columns, kMaxSide, context.waits.sums.column('cause').includes(-1));
   const ofRanks = {
     hasLongNames: false,
+    choosesOne: true,
     label: (row: number) => rowLabel(context.data, axis, row),
     note: () => (axis.group > 1 ? describeGroups(axis) : ''),
     keysOf({ row, column }: Square) {
@@ -25,7 +26,7 @@ export function makeRankMatrices(context: Context): MatrixKind[] {
   return [makeTraffic(context, axis, ofRanks), makeWaits(context, axis, ofRanks)];
 }
 
-type OfRanks = Pick<MatrixKind, 'hasLongNames' | 'label' | 'note' | 'keysOf'>;
+type OfRanks = Pick<MatrixKind, 'hasLongNames' | 'choosesOne' | 'label' | 'note' | 'keysOf'>;
 
 function makeTraffic(context: Context, axis: Axis, ofRanks: OfRanks): MatrixKind {
   const squares = squaresOf(context.columns, axis);

@@ -20,7 +20,7 @@ const kKeys: readonly (readonly [string, readonly (readonly [string, string])[]]
     'Matrix',
     [
       ['arrows', 'next square'],
-      ['Enter', 'show only this pair, or all again; of waits, keep the details'],
+      ['Enter', 'show only this pair, or all again; of waits, and where no filter tells, keep the details'],
     ],
   ],
   [
@@ -120,7 +120,7 @@ export function addShortcuts(dock: DetailsDock, hasGpus: boolean, reveal: (eleme
   };
   document.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === 'Escape' && dock.close()) return;
+    if (event.key === 'Escape' && !help.open && dock.close()) return;
     const action = actions[event.key];
     if (!action || isTyping(event.target) || (help.open && event.key !== '?')) return;
     event.preventDefault();
