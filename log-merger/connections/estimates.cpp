@@ -8,6 +8,7 @@
 #include <map>
 #include <string_view>
 #include <tuple>
+#include <vector>
 
 #include "log-merger/connections/ucp_endpoints.hpp"
 #include "log-merger/job/rows_by_handle.hpp"
@@ -53,12 +54,15 @@ std::uint64_t rounded(double number) {
   return static_cast<std::uint64_t>(std::llround(std::min(number, kMost)));
 }
 
+// How many endpoints, by reach, picoseconds of latency and bytes a second.
+using Counts = std::map<std::tuple<Reach, std::uint64_t, std::uint64_t>, std::uint64_t>;
+
 class Estimates {
  public:
-  explicit Estimates(Job& job)
+  explicit Estimates(const Job& job)
       : job_(job), endpoints_(job.run, "UCX_NUM_EPS"), processes_(job.run, "UCX_NUM_PPN") {}
 
-  void add(ProcessIndex process) {
+  Counts of(ProcessIndex process) const {
     const ProcessLog& log = job_.logs[process];
     const UcpEndpoints made(log);
     std::map<const UcpEndpoint*, Expected> fastest;
@@ -72,14 +76,13 @@ class Estimates {
       Expected& best = fastest[with];
       if (expected->bandwidth > best.bandwidth) best = *expected;
     }
-    for (const auto& [endpoint, expected] : fastest) count(process, *endpoint, expected);
-  }
-
-  void finish() {
-    for (const auto& [what, endpoints] : counts_) {
-      const auto& [reach, latency_ps, per_second_bytes] = what;
-      job_.run.estimates.push_back({reach, latency_ps, per_second_bytes, endpoints});
+    Counts counts;
+    for (const auto& [endpoint, expected] : fastest) {
+      constexpr double kPicosecond = 1e12;
+      const Reach reach = reach_of(job_.run, process.number(), endpoint->peer.process.number());
+      ++counts[{reach, rounded(expected.latency_s * kPicosecond), rounded(expected.bandwidth)}];
     }
+    return counts;
   }
 
  private:
@@ -92,16 +95,8 @@ class Estimates {
             processes_.or_told(at, workers[row].estimated_processes_of_node)};
   }
 
-  void count(ProcessIndex process, const UcpEndpoint& endpoint, const Expected& expected) {
-    constexpr double kPicosecond = 1e12;
-    const Reach reach = reach_of(job_.run, process.number(), endpoint.peer.process.number());
-    ++counts_[{reach, rounded(expected.latency_s * kPicosecond), rounded(expected.bandwidth)}];
-  }
-
-  Job& job_;
+  const Job& job_;
   NumbersSet endpoints_, processes_;
-  // By reach, picoseconds of latency and bytes a second.
-  std::map<std::tuple<Reach, std::uint64_t, std::uint64_t>, std::uint64_t> counts_;
 };
 
 }  // namespace
@@ -118,9 +113,20 @@ std::optional<Expected> expected_of(const log::InterfaceSpeed& speed, const JobS
 }
 
 void add_estimates(Job& job) {
-  Estimates estimates(job);
-  for (const ProcessIndex process : job.logs.indexes()) estimates.add(process);
-  estimates.finish();
+  const Estimates estimates(job);
+  std::vector<ProcessIndex> processes;
+  for (const ProcessIndex process : job.logs.indexes()) processes.push_back(process);
+  std::vector<Counts> of_process(processes.size());
+  job.workers.each(processes.size(),
+                   [&](std::size_t i) { of_process[i] = estimates.of(processes[i]); });
+  Counts all;
+  for (const Counts& counts : of_process) {
+    for (const auto& [what, endpoints] : counts) all[what] += endpoints;
+  }
+  for (const auto& [what, endpoints] : all) {
+    const auto& [reach, latency_ps, per_second_bytes] = what;
+    job.run.estimates.push_back({reach, latency_ps, per_second_bytes, endpoints});
+  }
 }
 
 }  // namespace uctrace::merge
