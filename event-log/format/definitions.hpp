@@ -20,7 +20,6 @@ struct Text {
 };
 static_assert(sizeof(Text) == 24);
 
-// device_address_bytes, then interface_address_bytes of address follow (each padded to a word).
 // What a transport says of an interface (uct_iface_attr_t), from which UCX estimates times. All 0:
 // it did not answer.
 struct InterfaceSpeed {
@@ -30,6 +29,7 @@ struct InterfaceSpeed {
 };
 static_assert(sizeof(InterfaceSpeed) == 32);
 
+// device_address_bytes, then interface_address_bytes of address follow (each padded to a word).
 struct UctInterface {
   // kByBypassedUcp: opened by a libucp whose calls do not come by the shims.
   static constexpr std::uint64_t kByUcp = 1, kByBypassedUcp = 2;

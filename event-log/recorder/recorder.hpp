@@ -275,7 +275,7 @@ Slot* slot_of(Payload* payload) {
 // Facts about the process. All are slow-path calls; texts are copied (cut to a record's size).
 void define_text(TextKind kind, std::uint64_t id, const char* text, std::size_t length);
 void define_text_of(std::uint64_t tick, TextKind kind, std::uint64_t id, const char* text,
-                    std::size_t length);  // valid from `tick` on
+                    std::size_t length);  // as read at `tick`
 void fault(Layer layer, FaultCode code, std::int32_t value, const char* detail);
 void set_layer(Layer layer, LayerState state);
 LayerState layer_state(Layer layer);
