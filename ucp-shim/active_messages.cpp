@@ -1,5 +1,5 @@
-// UCP active messages: sends, what reaches the program's handlers, and the receives of data that a
-// handler was only told of.
+// UCP active messages: sends, the calls of the program's handlers, and the receives of data that a
+// handler only got a descriptor of.
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "ucp-shim/counted_peers.hpp"
@@ -24,12 +24,13 @@ struct Handler {
   void* argument;
 };
 
-// Setting a handler is rare; one that is set again leaves its place to calls that still run.
+// Programs seldom set a handler. One that is set again gets a new place: calls may still run in the
+// old one.
 constexpr std::size_t kMaxHandlers = 4096;
 constinit Handler handlers[kMaxHandlers]{};
 
-// Marks a worker that is being destroyed: its address may be another's before we know that it is
-// gone, while UCP hands messages over until then.
+// Marks a worker that is being destroyed. UCP hands messages over until it is gone, and then
+// another worker may get its address before we know.
 constexpr std::uintptr_t kEnding = 1;
 
 // A place of its own for a handler; nullptr: all are taken.
@@ -58,7 +59,8 @@ ucs_status_t on_arrival(const Arrived& arrived, Invoke invoke) {
   RequestParam handed;
   Call call(UcpFunction::am_handler, log::UcpFamily::am_receive, nullptr, handed,
             Tracking::at_return);
-  // What the handler asks UCP for is its own; what UCP posts meanwhile stays the arrival's.
+  // What the handler itself asks of UCP belongs to the handler; what UCP posts meanwhile belongs to
+  // the arrival.
   const ucs_status_t status = invoke();
   if (call.active()) {
     // Whether the program keeps the data or refuses it: the message has arrived.
@@ -106,8 +108,8 @@ void change_worker(std::uintptr_t from, std::uintptr_t to) {
   }
 }
 
-// Where UCX tells the length of a receive of data that ends inside its call: where the caller wants
-// it, or else in `own`.
+// Where UCX stores the length of a receive of data that ends inside its call: where the caller
+// wants it, else in `own`.
 const std::size_t* ask_for_length(const ucp_request_param_t& param, RequestParam& handed,
                                   std::size_t& own) {
   if ((param.op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) != 0) return param.recv_info.length;

@@ -27,7 +27,7 @@ constexpr std::size_t kProbes = 8;
 static_assert(kPlaces <= UINT16_MAX);  // ActivePlace
 constexpr std::uintptr_t kFreed = 1;   // added to the address, which is aligned
 
-// By their address, in one of kProbes places.
+// Found by their address, in one of kProbes places.
 constinit std::atomic<std::uintptr_t> active[kPlaces]{};
 
 std::uintptr_t number(const void* request) { return reinterpret_cast<std::uintptr_t>(request); }
@@ -62,7 +62,8 @@ bool end_active(ActivePlace place, void* request) {
   return (there & kFreed) == 0;
 }
 
-// Also in the place of one that had this address before, and whose call is just about to empty it.
+// Also marks the place of an earlier request at this address, which its posting call is about to
+// empty.
 bool mark_freed(void* request) {
   bool listed = false;
   for (std::size_t i = 0; i < kProbes; ++i) {
@@ -88,7 +89,7 @@ void free_request(void* request, const void* caller) { original_free.get(caller)
 
 using namespace uctrace;
 
-// One that has ended, as nearly all have, costs the question whether it has.
+// For a request that has ended, as nearly all have, this costs one check of its status.
 UCTRACE_EXPORT void ucp_request_free(void* request) {
   const void* caller = __builtin_return_address(0);
   const bool active = ucp::layer_on() && !log::counts_no_memory() &&

@@ -20,7 +20,7 @@ struct LocalSgl {
   const std::size_t* counts;
 };
 
-// Visits where each part begins that has data. False: the datatype is none of lists.
+// Visits the beginning of each part that has data. False: the datatype is not one of lists.
 template <typename Visit>
 bool each_part(ucp_datatype_t datatype, const void* buffer, std::size_t count, Visit visit) {
   if ((datatype & UCP_DATATYPE_CLASS_MASK) == UCP_DATATYPE_IOV) {

@@ -13,8 +13,8 @@ namespace {
 using log::Belief;
 using log::MemoryId;
 
-// Lists of operations whose call has not returned, on this thread. As many as may be posted inside
-// each other, by callbacks.
+// Lists of operations whose call has not returned, on this thread. There is room for as many as
+// callbacks may post inside each other.
 struct List {
   log::Id operation;
   MemoryId memory;
@@ -44,8 +44,8 @@ bool is_list(const RequestParam* parameters) {
   return kind == UCP_DATATYPE_IOV || kind == kSglDatatype;
 }
 
-// What was noted of a list may be lost. What UCX took for a device's memory was asked for in the
-// call; if it was not, it may be gone.
+// The note about a list may be lost. If UCX took a buffer for device memory, we asked for its
+// memory during the call. If we did not, the memory may be gone.
 MemoryId find_memory_of(log::Lane& lane, const BufferOf& what, const MemoryBelief& belief) {
   if (const MemoryId of_list = take_list(what.operation); of_list != log::kMemoryNotAsked) {
     return of_list;
@@ -63,7 +63,7 @@ MemoryId find_memory_of(log::Lane& lane, const BufferOf& what, const MemoryBelie
   return own == log::kHostMemory && took_for_device ? log::kUnknownMemory : own;
 }
 
-// What the program says goes; where it says that it does not know, UCX looks.
+// What the program states is taken. If it states that it does not know, UCX looks.
 MemoryBelief find_belief(const BufferOf& what) {
   MemoryBelief belief;
   if (what.parameters != nullptr &&

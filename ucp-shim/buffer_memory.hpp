@@ -1,9 +1,9 @@
-// Where the buffers of UCP operations lie, and what UCX takes them for: the word that their records
-// have while there is a driver of GPUs.
+// Where the buffers of UCP operations lie, and what kind of memory UCX takes them for. Records have
+// this word while there is a GPU driver.
 //
-// A buffer is asked for when UCX looks at it and takes it for a device's, for a callback inside the
-// call may free it; all others after the call. A list of buffers may be the program's again by
-// then, so its parts are asked for before.
+// If UCX looks at a buffer and takes it for device memory, we ask for its memory at that moment,
+// because a callback inside the call may free it. We ask for all others after the call. By then the
+// program may reuse a list of buffers, so we ask for the parts of a list before the call.
 #pragma once
 
 #include "event-log/recorder/extras.hpp"
@@ -18,16 +18,16 @@ struct BufferOf {
   const RequestParam* parameters;  // nullptr: not known
 };
 
-// The first word is for the memory of the buffer. False: there is none, of what has no buffer or is
-// not recorded.
+// Sets the first word to the memory of the buffer. False: there is none, because the operation has
+// no buffer or is not recorded.
 bool add_memory(log::Lane& lane, const BufferOf& what, log::ExtraWords& extra);
 
-// Takes note of where the parts of a list lie, until its operation is recorded. Only where there is
-// a driver. Parts in several allocations of one kind on one device are taken for those of the
-// first.
+// Notes where the parts of a list lie, until its operation is recorded. Only if there is a driver.
+// Parts in several allocations of one kind on one device count as those of the first.
 class ListMemory {
  public:
-  // Of a longer list it is not known: each part is a question to the driver, in the program's time.
+  // The memory of a longer list is not known: each part costs a query to the driver, in the
+  // program's time.
   static constexpr unsigned kMostParts = 64;
 
   explicit ListMemory(log::Id operation);

@@ -43,7 +43,7 @@ JobSize job_size_in(const ucp_params_t& params) {
   return job;
 }
 
-// A handle may be that of a context that is gone.
+// The handle may be that of an earlier context that is gone.
 void remember(ucp_context_h handle, const JobSize& job) {
   const interpose::Held held(contexts_lock);
   Context* context = find_context(handle);
@@ -68,7 +68,7 @@ UCTRACE_EXPORT ucs_status_t ucp_init_version(unsigned api_major, unsigned api_mi
                                              ucp_context_h* context) {
   const void* caller = __builtin_return_address(0);
   interpose::look_for_patched_ucx();
-  // Before the call: what the program gave belongs to it.
+  // Before the call: the parameters belong to the program.
   const ucp::JobSize job = ucp::job_size_in(*params);
   const ucs_status_t status =
       ucp::original_init.get(caller)(api_major, api_minor, params, config, context);

@@ -1,4 +1,4 @@
-// What a program told UCX of its job when it made a context: UCX estimates times by it.
+// What a program told UCX about its job when it made a context: UCX estimates times from it.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -7,12 +7,12 @@
 
 namespace uctrace::ucp {
 
-// As ucp_params_t has them. UCX takes 1 for what the program does not tell; 0: not known here.
+// As ucp_params_t has them. UCX takes 1 for what the program does not state; 0: not known here.
 struct JobSize {
   std::uint32_t endpoints, processes_of_node;
 };
 
-// Of a context that was made through uctrace, and is one of the last 64.
+// For a context that was made through uctrace and is one of the last 64.
 JobSize job_size_of(ucp_context_h context);
 
 }  // namespace uctrace::ucp

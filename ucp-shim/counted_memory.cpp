@@ -13,7 +13,7 @@ using gpu::DataPlace;
 
 constexpr CountedMemory kUnknownPlace = 0;
 
-// Of the parts of a list: the place of all of them, else unknown.
+// The common place of all parts of a list, else unknown.
 class CommonPlace {
  public:
   explicit CommonPlace(log::Lane& lane) : lane_(lane) {}

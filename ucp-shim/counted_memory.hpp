@@ -1,9 +1,9 @@
 // Counting the data of UCP operations by the GPU in whose memory it lies
 // (event-log/recorder/counters.hpp).
 //
-// Only while there is a driver of GPUs, which is asked before the call, when the memory is sure to
-// be there. What was sent is counted where the call did not fail; what was received where the
-// receive ends, with as much as came.
+// Only while there is a GPU driver. It is asked before the call, when the memory is sure to be
+// there. Sends are counted if the call did not fail. Receives are counted when they end, with as
+// much as came.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -17,16 +17,15 @@
 
 namespace uctrace::ucp {
 
-// Where the data of an operation lies, as a subject of the counters that does not say yet whether
-// it was sent or received; or nothing is counted, of the host's memory as of all without a driver.
+// Where the data of an operation lies, as a subject of the counters; whether it was sent or
+// received is added later. kNotCounted: in host memory, or there is no driver.
 using CountedMemory = std::uint64_t;
 inline constexpr CountedMemory kNotCounted = ~CountedMemory{0};
 
-// Whether there is a driver to ask, and somebody counts. Cost: a load and a test where there is
-// none.
+// Whether there is a driver to ask, and counters are on. Cost: a load and a test if there is none.
 inline bool counts_memory() { return log::wants(log::kWantMemory) && log::counts(); }
 
-// Of `count` elements at `buffer`. A list counts if all of it lies in one place, else as unknown.
+// For `count` elements at `buffer`. A list counts if all of it lies in one place, else as unknown.
 CountedMemory find_counted_memory(const ucp_request_param_t* param, const void* buffer,
                                   std::size_t count);
 inline CountedMemory counted_memory(const ucp_request_param_t* param, const void* buffer,
@@ -34,24 +33,24 @@ inline CountedMemory counted_memory(const ucp_request_param_t* param, const void
   return counts_memory() ? find_counted_memory(param, buffer, count) : kNotCounted;
 }
 
-// Data is sent from there, by an operation with this result.
+// Counts data sent from there, by an operation with this result.
 inline void count_sent(CountedMemory memory, ucs_status_ptr_t result, std::uint64_t bytes) {
   if (memory != kNotCounted && !UCS_PTR_IS_ERR(result)) [[unlikely]] {
     log::count(log::CounterKind::gpu, memory, bytes);
   }
 }
 
-// Data has come there.
+// Counts data received there.
 inline void count_received(CountedMemory memory, ucs_status_t status, std::uint64_t bytes) {
   if (memory != kNotCounted && status == UCS_OK && bytes != 0) [[unlikely]] {
     log::count(log::CounterKind::gpu, memory | log::kDataReceived, bytes);
   }
 }
 
-// How much came, nobody will tell: it is counted as unplaced.
+// Nothing will report how much came: it is counted as unplaced.
 void count_unseen_receive(CountedMemory memory);
 
-// A receive that ended at return, where UCX tells its length if it does so at all.
+// For a receive that ended at return. `length` is where UCX stores its length, if it does at all.
 inline constexpr std::size_t kNotTold = ~std::size_t{0};
 inline void count_received_at_return(CountedMemory memory, const std::size_t* length) {
   if (memory == kNotCounted) return;
@@ -62,7 +61,7 @@ inline void count_received_at_return(CountedMemory memory, const std::size_t* le
   }
 }
 
-// A request that is not tracked may have the address of one that was, and whose end UCP never told.
+// An untracked request may have the address of a tracked one whose end UCP never reported.
 inline ucs_status_ptr_t pass_untracked(ucs_status_ptr_t result) {
   if (counts_memory() && UCS_PTR_IS_PTR(result)) [[unlikely]] {
     forget_active(result);

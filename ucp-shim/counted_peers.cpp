@@ -8,7 +8,7 @@ namespace uctrace::ucp {
 
 namespace {
 
-// In which log, for a fork child has another one, and the number there.
+// Number of a peer, and the log that it belongs to: a fork child has a log of its own.
 struct Numbered {
   std::uint32_t log, number;
 };
@@ -23,8 +23,8 @@ std::uint32_t name_new_peer(std::uint64_t uid) {
   return number;
 }
 
-// Of a worker that has no name, one for each endpoint. Two threads that meet a worker at once may
-// give it two numbers, which mean the same.
+// A worker without a uid gets a number for each endpoint. Two threads that meet a worker at once
+// may give it two numbers, which mean the same.
 std::uint32_t number_of_worker(std::uint64_t uid) {
   constexpr std::uint64_t kFreed = 1;  // of AddressMap
   auto* entry = uid > kFreed ? workers.claim(reinterpret_cast<const void*>(uid)) : nullptr;

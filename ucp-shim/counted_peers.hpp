@@ -1,5 +1,5 @@
 // Counting UCP operations by peer (event-log/recorder/counters.hpp). A peer is known by the uid of
-// its worker, whose process is found when counters are read; an endpoint by its address.
+// its worker, whose process the reader of the counters finds; an endpoint is known by its address.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -9,19 +9,19 @@
 
 namespace uctrace::ucp {
 
-// An endpoint was made to this worker; 0 = nobody knows to which. A slow path.
+// An endpoint was made to this worker; 0 = not known to which. A slow path.
 void name_peer(ucp_ep_h endpoint, std::uint64_t remote_uid);
 
-// Of an endpoint, a subject of the counters. Cost: 2 ns.
+// The peer of an endpoint, as a subject of the counters. Cost: 2 ns.
 std::uint64_t peer_of(ucp_ep_h endpoint);
 
-// For who knows an endpoint by its address alone (log::set_peer_of_endpoint).
+// For callers that know an endpoint only by its address (log::set_peer_of_endpoint).
 std::uint64_t peer_at(const void* endpoint);
 
 inline bool counts_operations() { return log::counts() && layer_on(); }
 
-// What a point-to-point call of the program sends is counted where MPI was called; which endpoint it
-// went to is kept for that.
+// What a point-to-point call of the program sends is counted in the MPI wrapper, which needs the
+// endpoint that it went to.
 inline bool is_counted_by_mpi(ucp_tag_t tag) {
   return log::programs_send != 0 && log::has_tag_rule() && log::is_programs_message(tag);
 }
@@ -58,7 +58,7 @@ struct OneSidedCount {
   bool fetches;
 };
 
-// Those of MPI are counted where it was called.
+// Those of MPI are counted in the MPI wrapper.
 inline ucs_status_ptr_t count_one_sided(ucs_status_ptr_t result, const OneSidedCount& what) {
   if (UCS_PTR_IS_ERR(result) || log::has_tag_rule()) return result;
   const std::uint64_t peer = peer_of(what.endpoint);

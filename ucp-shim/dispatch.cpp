@@ -7,7 +7,7 @@ namespace uctrace::ucp {
 
 namespace {
 
-// Calls the function, looking only at what it posts itself.
+// Calls the function, and looks only at what this call itself posts.
 ucs_status_t run(uct_pending_req_t* request, uct_pending_callback_t function,
                  std::uint8_t protocol) {
   uct::ThreadState& state = uct::thread_state;
@@ -15,8 +15,8 @@ ucs_status_t run(uct_pending_req_t* request, uct_pending_callback_t function,
   state.protocol = protocol;
   state.posted = state.refused = false;
   const ucs_status_t status = function(request);
-  // Nothing was posted, and no transport refused it, which would keep it in a queue that we see.
-  // UCS_INPROGRESS: UCP calls it again at once.
+  // True if nothing was posted and no transport refused it: a refused request would be kept in a
+  // queue that we see. UCS_INPROGRESS: UCP calls it again at once.
   const bool waits =
       !state.refused && (status == UCS_ERR_NO_RESOURCE || (status == UCS_OK && !state.posted));
   if (state.context.definite()) {

@@ -1,9 +1,10 @@
-// Where UCP starts a request, or starts it again: the moment that tells for whom it posts.
+// Where UCP starts a request, or starts it again: at this moment we learn for which operation it
+// posts.
 //
-// Called on a patched UCX for every request (through its ucp_tool_dispatch), on a stock one for
-// those of protocols v2 (by the thunks of protocols.cpp). A request that is started on somebody's
-// behalf and posts nothing waits inside UCP: its context is kept (uct-shim/deferred.hpp), and is
-// that of its next start from progress. Cost: 2 ns for a request that posts at once.
+// On a patched UCX this is called for every request (through its ucp_tool_dispatch), on a stock one
+// for those of protocols v2 (by the thunks of protocols.cpp). A request that is started for a known
+// operation and posts nothing waits inside UCP. Its context is kept (uct-shim/deferred.hpp), and
+// its next start from progress gets it. Cost: 2 ns for a request that posts at once.
 #pragma once
 
 #include <uct/api/uct.h>
@@ -12,7 +13,7 @@
 
 namespace uctrace::ucp {
 
-// Calls request->func(request). The protocol's name is looked up by that function.
+// Calls request->func(request), and looks up the protocol by that function.
 ucs_status_t dispatch(uct_pending_req_t* request);
 
 // The same for a known function and protocol (TextKind::ucx_protocol; 0 = not known).

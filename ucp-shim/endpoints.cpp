@@ -1,6 +1,6 @@
-// UCP's endpoints: when each was made, and the worker whose address it was made from. One made by
-// socket address says nothing of its peer here (uct-shim/connections.hpp); the closing of endpoints
-// is an operation (flush.cpp).
+// UCP's endpoints: when each was made, and the worker whose address it was made from. For an
+// endpoint made by socket address, the peer is not known here (uct-shim/connections.hpp). The
+// closing of endpoints is an operation (flush.cpp).
 #include <ucp/api/ucp.h>
 
 #include "device-attributor/device_attributor.hpp"
@@ -51,7 +51,7 @@ UCTRACE_EXPORT ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_para
   const ucp::Creation creation{
       log::now(), has_address && ucp::layer_on() ? ucp::uid_of(params->address, caller) : 0};
   if (ucp::layer_on() && !gpu::active()) {
-    gpu::look_for_drivers(caller);  // the program may have loaded one meanwhile
+    gpu::look_for_drivers(caller);  // the program may have loaded one since
   }
   const ucs_status_t status = ucp::original_create.get(caller)(worker, params, endpoint);
   if (status == UCS_OK && ucp::layer_on()) {

@@ -1,5 +1,6 @@
 // UCP flushes and fences, and the closing of endpoints, which flushes or, by force, gives up what
-// is outstanding. ucp_ep_flush and ucp_worker_flush do not call their nbx forms; all that close do.
+// is outstanding. ucp_ep_flush and ucp_worker_flush do not call their nbx forms; all closing
+// functions do.
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "ucp-shim/flush_parts.hpp"
@@ -12,8 +13,8 @@ namespace {
 
 using log::UcpFunction;
 
-// `post` makes the original call. The blocking forms make progress inside it, which posts for
-// others, too.
+// `post` makes the original call. The blocking forms make progress inside it, which also posts for
+// other operations.
 template <typename Post>
 ucs_status_ptr_t flush(UcpFunction function, Tracking tracking, const void* handle,
                        const ucp_request_param_t* param, Post post) {

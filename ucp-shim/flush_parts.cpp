@@ -16,8 +16,8 @@ namespace {
 thread_local constinit uct::Context first_part_of{};  // of kind none: of no flush
 bool is_first_part() { return first_part_of.kind != log::Origin::none; }
 
-// The flush that a part started now belongs to, if one is known. After its first part a blocking
-// flush makes progress.
+// The flush that a part started now belongs to, if known. After its first part, a blocking flush
+// makes progress.
 uct::Context take_owner() {
   uct::ThreadState& state = uct::thread_state;
   const uct::Context owner = is_first_part() ? first_part_of : state.context;
@@ -30,8 +30,8 @@ uct::Context take_owner() {
 
 // --- callbacks of progress -----------------------------------------------------------------------
 
-// By the place where UCP keeps the callback's id, with which it is unregistered. Callbacks that UCX
-// calls once are left alone: UCP finds those again by their function.
+// The key is the place where UCP keeps the callback's id, by which UCP unregisters it. Callbacks
+// that UCX calls only once are left alone: UCP finds those again by their function.
 struct Kept {
   ucs_callback_t callback;
   void* argument;
@@ -53,8 +53,8 @@ constinit interpose::Original<decltype(&uct_worker_progress_register_safe)> orig
 constinit interpose::Original<decltype(&uct_worker_progress_unregister_safe)> original_unregister{
     "uct_worker_progress_unregister_safe"};
 
-// A function of libucp's own that starts every flush of an endpoint; in no header. It takes six
-// machine words, seven since UCX 1.20; one too many does no harm.
+// A function of libucp itself that starts every flush of an endpoint; no header declares it. It
+// takes six machine words, seven since UCX 1.20; one too many does no harm.
 using Word = std::uintptr_t;
 using StartFlush = ucs_status_ptr_t (*)(Word, Word, Word, Word, Word, Word, Word);
 constinit interpose::Original<StartFlush> original_start_flush{"ucp_ep_flush_internal"};
@@ -106,7 +106,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_ep_flush_internal(ucp::Word endpoint, ucp::W
     const uct::ContextScope scope(owner);
     request = original(endpoint, flags, param, worker_request, flushed, name, uct_flags);
   }
-  // While the endpoint connects, some or all of it waits inside UCP.
+  // While the endpoint connects, some or all of the flush waits inside UCP.
   if (UCS_PTR_IS_PTR(request) && owner.definite()) {
     uct::defer(uct::request_of_handle(request), owner);
   }

@@ -6,8 +6,8 @@
 
 namespace uctrace::ucp {
 
-// While it lives, the first part that this thread starts is that of the flush `context` names. Only
-// the first: a blocking flush goes on to make progress, which starts parts of others.
+// While it lives, the first part that this thread starts belongs to the flush that `context` names.
+// Only the first: a blocking flush then makes progress, which starts parts of other flushes.
 class FirstPartOf {
  public:
   explicit FirstPartOf(const uct::Context& context);

@@ -1,4 +1,4 @@
-// The program's active message handlers, ours in front of each.
+// The program's active message handlers, with ours in front of each.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -7,7 +7,7 @@
 
 namespace uctrace::ucp {
 
-// Lives while a worker is destroyed, and gives the places of its handlers back at the end.
+// Lives while a worker is destroyed. At the end it gives back the places of the worker's handlers.
 class HandlersOf {
  public:
   explicit HandlersOf(ucp_worker_h worker);

@@ -1,5 +1,5 @@
-// Lists of memory that kernels on a GPU may put to and from by themselves (UCX 1.20): which buffers
-// at which end of which endpoint. What kernels then move is not seen.
+// Lists of memory that kernels on a GPU may put to and get from by themselves (UCX 1.20): which
+// buffers, at which end of which endpoint. What kernels then move is not seen.
 #include <ucp/api/ucp.h>
 
 #include <cstring>
@@ -45,7 +45,7 @@ constinit Original<Create> original_create_local{"ucp_device_local_mem_list_crea
 constinit Original<Create> original_create_remote{"ucp_device_remote_mem_list_create"};
 constinit Original<Release> original_release{"ucp_device_mem_list_release"};
 
-// What the caller's UCX may not know is not in its elements.
+// Fields that the caller's UCX does not know are missing from its elements.
 Element element_at(const void* elements, std::size_t place, std::size_t bytes) {
   Element element{};
   memcpy(&element, static_cast<const char*>(elements) + place * bytes,
@@ -72,10 +72,10 @@ void define_elements(Function function, const Parameters& parameters, const void
   }
 }
 
-// Where the parameters of the caller's UCX have the elements.
+// Where the parameters of the caller's UCX keep the elements.
 using ElementsIn = const void* Parameters::*;
 
-// `original` creates the list. `endpoint`: of elements that have none of their own.
+// `original` creates the list. `endpoint`: for elements that have none of their own.
 template <typename CallOriginal>
 ucs_status_t create(Function function, const void* caller, CallOriginal original,
                     const Parameters* parameters, ElementsIn elements, ucp_ep_h endpoint,

@@ -1,4 +1,4 @@
-// The functions whose operations UCTRACE_LEAVE_OUT leaves unrecorded, as the program called them.
+// The functions that UCTRACE_LEAVE_OUT leaves unrecorded, by the name that the program called.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ UCTRACE_OWN extern constinit std::uint64_t
 
 UCTRACE_OWN extern constinit bool any_left_out;
 
-// Before the first operation.
+// Call it before the first operation.
 void find_left_out_functions();
 
 // Cost: a load and a test.

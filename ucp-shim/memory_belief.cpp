@@ -26,7 +26,7 @@ using interpose::Scope;
 using log::Belief;
 using log::BeliefFrom;
 
-// The beginning of ucs_memory_info_t, where the release tells of memory by it. No package installs
+// The beginning of ucs_memory_info_t, for releases that describe memory by it. No package installs
 // its header.
 struct MemoryInfo {
   int type;
@@ -35,8 +35,7 @@ struct MemoryInfo {
 
 constinit std::atomic<const ucx::Release*> release{nullptr};
 
-// Of a ucs_memory_type_t; the number behind the last one of a release means that the memory is not
-// known.
+// From a ucs_memory_type_t; the number after the last type of a release means unknown memory.
 Belief belief_in(unsigned type) {
   const ucx::Release* const known = release.load(std::memory_order_relaxed);
   return known != nullptr && type < known->memory_types && type < std::size(gpu::kUcxMemoryTypes)
@@ -44,8 +43,8 @@ Belief belief_in(unsigned type) {
              : Belief::not_asked;
 }
 
-// The answers that this thread overheard last. An operation asks for one buffer; those of a list,
-// and calls inside calls, for some more.
+// The last answers that this thread overheard. An operation asks about one buffer; lists, and calls
+// inside calls, ask about some more.
 struct Overheard {
   log::Id operation;
   const void* address;
@@ -58,7 +57,7 @@ struct Answers {
 };
 thread_local constinit Answers answers __attribute__((tls_model("initial-exec"))) = {};
 
-// Once for each buffer.
+// Asks once for each buffer.
 log::MemoryId memory_in_call(log::Id operation, const void* address) {
   const log::MemoryId known = belief_of(operation, address).memory;
   log::Lane* lane = log::lane();
@@ -68,7 +67,7 @@ log::MemoryId memory_in_call(log::Id operation, const void* address) {
   return gpu::memory_of(*lane, address);
 }
 
-// Only what UCP asks inside a call: transports ask, too, of what they copy.
+// Only what UCP asks inside a call: transports also ask, about what they copy.
 void overhear(const void* address, Belief believed, std::uint8_t device, BeliefFrom from) {
   const uct::ThreadState& state = uct::thread_state;
   if (state.context.kind != log::Origin::ucp || state.posting.busy != nullptr ||
@@ -101,7 +100,8 @@ void define_device(log::Lane& lane, std::uint8_t number, const BusId& bus, const
   }
 }
 
-// Those that this log does not have yet. Of several UCX in the process the first one's.
+// Defines the devices that this log does not have yet. If the process has several UCX, only those
+// of the first one.
 void define_devices(log::Lane& lane, const void* caller) {
   static constinit std::atomic<std::uint64_t> defined{0};  // number of the log << 32 | devices
   Scope scope(caller);
@@ -158,8 +158,8 @@ void learn_devices(const void* caller) {
 
 using namespace uctrace;
 
-// Neither is in a header that is installed. UCX 1.11 hands the cache to the first one besides,
-// which is passed on; its answers are not overheard.
+// No installed header declares either. UCX 1.11 also hands the cache to the first one. We pass it
+// on, and do not overhear its answers.
 using Word = std::uintptr_t;
 using LookUp = ucs_status_t (*)(Word, Word, Word, Word);
 using Detect = void (*)(Word, Word, Word, Word);

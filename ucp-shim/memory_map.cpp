@@ -1,5 +1,5 @@
-// Memory that the program maps for others to put to and get from: what it is has to be in the log
-// before they do, for they only know its address. Until it is unmapped it is there.
+// Memory that the program maps for other processes to put to and get from. They only know its
+// address, so the log must say what it is before they use it. It is there until it is unmapped.
 #include <string.h>
 #include <ucp/api/ucp.h>
 
@@ -21,7 +21,7 @@ constinit Original<decltype(&::ucp_mem_map)> original_map{"ucp_mem_map"};
 constinit Original<decltype(&::ucp_mem_unmap)> original_unmap{"ucp_mem_unmap"};
 constinit Original<decltype(&::ucp_mem_query)> memory_query{"ucp_mem_query"};
 
-// UCX may have allocated it. Its length is 0 if UCX does not tell.
+// UCX may have allocated the memory. Its length is 0 if UCX does not report it.
 ucp_mem_attr_t attributes_of(ucp_mem_h memory, const void* caller) {
   auto* query = memory_query.get(caller);
   ucp_mem_attr_t attributes;
@@ -39,7 +39,7 @@ uct::CalledMemory called_memory(ucp_mem_h memory, const void* caller) {
           .bytes = attributes.length};
 }
 
-// On which GPU it is, nobody can say once UCX has freed it.
+// Asks now on which GPU it is: after UCX has freed it, nothing can say.
 uct::CalledMemory memory_to_unmap(ucp_mem_h memory, const void* caller) {
   uct::CalledMemory called = called_memory(memory, caller);
   log::Lane* lane = gpu::active() && called.address != 0 ? log::lane() : nullptr;
@@ -47,7 +47,7 @@ uct::CalledMemory memory_to_unmap(ucp_mem_h memory, const void* caller) {
   return called;
 }
 
-// Defines it, or takes note that it is still there.
+// Defines it, or notes that it is still there.
 void find_memory(ucp_mem_h memory, const void* caller) {
   if (!gpu::active()) gpu::look_for_drivers(caller);
   log::Lane* lane = log::lane();

@@ -1,5 +1,5 @@
-// UCP put, get and atomic operations. The *_nbx calls are where operations are recorded; the older
-// forms call them inside libucp (some through each other), so theirs only leave their name.
+// UCP put, get and atomic operations. The *_nbx calls record the operations; the older forms call
+// them inside libucp (some through each other), so their wrappers only leave their name.
 #include <atomic>
 
 #include "interpose/export.hpp"
@@ -24,7 +24,7 @@ struct OneSided {
   const void* reply_buffer;
 };
 
-// Of the program's own buffer: a get puts its data there.
+// For the program's own buffer: a get puts its data there.
 void count_moved(CountedMemory memory, ucs_status_ptr_t result, const OneSidedCount& what) {
   if (memory == kNotCounted) [[likely]] {
     return;
@@ -33,7 +33,7 @@ void count_moved(CountedMemory memory, ucs_status_ptr_t result, const OneSidedCo
   count_sent(receives ? memory | log::kDataReceived : memory, result, what.bytes);
 }
 
-// `post` makes the original call with the parameters it is given.
+// `post` makes the original call with the parameters that it gets.
 template <typename Post>
 ucs_status_ptr_t one_sided(UcpFunction function, Tracking tracking, const OneSided& what,
                            const ucp_request_param_t* param, Post post) {
@@ -75,7 +75,7 @@ Tracking tracking_of(UcpFunction function) {
                                                                               : Tracking::callback;
 }
 
-// An atomic operation without a result is said to be complete at return, whether it is or not,
+// UCX reports an atomic operation without a result as complete at return, whether it is or not,
 // unless its caller forbids that.
 Tracking tracking_of(const ucp_request_param_t& param) {
   constexpr std::uint32_t kTold = UCP_OP_ATTR_FIELD_REPLY_BUFFER | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
@@ -84,7 +84,7 @@ Tracking tracking_of(const ucp_request_param_t& param) {
 
 using AtomicPost = decltype(&::ucp_atomic_post);
 
-// One that does is remembered: asking for the version takes a tenth of a record.
+// A function that does is remembered: asking for the version costs a tenth of a record.
 bool posts_by_nbx(AtomicPost post, const void* caller) {
   static constinit std::atomic<AtomicPost> known{nullptr};
   if (known.load(std::memory_order_relaxed) == post) return true;
@@ -104,7 +104,7 @@ using log::UcpFunction;
 #define UCTRACE_CALLER __builtin_return_address(0)
 #define UCTRACE_NBX(name) \
   static constinit interpose::Original<decltype(&::name)> original_##name { #name }
-// An older form: `ucp_` before the name of its UcpFunction.
+// Wraps an older form: `ucp_` before the name of its UcpFunction.
 #define UCTRACE_OLDER(result, name, parameters, arguments)                                     \
   static constinit interpose::Original<decltype(&::ucp_##name)> original_##name{"ucp_" #name}; \
   UCTRACE_EXPORT result ucp_##name parameters {                                                \
@@ -177,7 +177,7 @@ UCTRACE_OLDER(ucs_status_t, get_nbi,
               (ucp_ep_h ep, void* buffer, size_t length, uint64_t remote, ucp_rkey_h rkey),
               (ep, buffer, length, remote, rkey))
 
-// The one older form that UCX 1.11 has apart.
+// The one older form that does not call its nbx form in UCX 1.11.
 UCTRACE_EXPORT ucs_status_t ucp_atomic_post(ucp_ep_h ep, ucp_atomic_post_op_t opcode,
                                             uint64_t value, size_t size, uint64_t remote,
                                             ucp_rkey_h rkey) {

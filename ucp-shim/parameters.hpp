@@ -10,8 +10,8 @@
 
 namespace uctrace::ucp {
 
-// ucp_request_param_t of UCX 1.22. Earlier ones end earlier, so that what the mask does not name
-// may not be there; what is there lies where it lies here.
+// ucp_request_param_t of UCX 1.22. Earlier ones are shorter, so fields that the mask does not name
+// may not be there; those that are there have the same offsets.
 struct RequestParam {
   std::uint32_t op_attr_mask;
   std::uint32_t flags;
@@ -36,7 +36,7 @@ namespace detail {
 inline constexpr std::uint32_t kRemoteDatatype = 1u << 9, kRemote = 1u << 10,
                                kRemoteCount = 1u << 11;
 
-// What UCX 1.8 has, too; the rest was appended later.
+// The fields that UCX 1.8 also has; the rest was appended later.
 inline constexpr std::uint32_t kFirstFields =
     UCP_OP_ATTR_FIELD_REQUEST | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
     UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_FLAGS;
@@ -50,10 +50,10 @@ void copy_later_fields(const RequestParam& from, RequestParam& to);
 }  // namespace detail
 
 // Copies what the mask names. Returns the bits of the mask that this build does not know: if there
-// are any, the caller's own parameters have to be handed down.
+// are any, hand down the caller's own parameters.
 //
 // Field by field: wider loads of what the caller has just stored would wait for its stores. The
-// first fields are always there; what the mask does not name may be uninitialised, which is
+// first fields are always there; those that the mask does not name may be uninitialised, which is
 // harmless.
 inline std::uint32_t copy_parameters(const ucp_request_param_t* param, RequestParam& to) {
   const auto& from = *reinterpret_cast<const RequestParam*>(param);
@@ -69,8 +69,9 @@ inline std::uint32_t copy_parameters(const ucp_request_param_t* param, RequestPa
   return from.op_attr_mask & ~detail::kKnown;
 }
 
-// Of a buffer that is described by a list, or by a generic datatype: the latter is not known. Where
-// the parts of a list lie is kept for the operation's record (buffer_memory.hpp); 0 has none.
+// Bytes of a buffer that a list or a generic datatype describes; for the latter they are not known.
+// Notes where the parts of a list lie for the operation's record (buffer_memory.hpp), unless
+// `operation` is 0.
 std::uint64_t list_bytes(const RequestParam& param, const void* buffer, std::size_t count,
                          log::Id operation, bool* known);
 

@@ -40,7 +40,7 @@ constexpr std::size_t kMaxSlots = 512;  // of all; a libucp has up to 77
 
 // --- names ---------------------------------------------------------------------------------------
 
-// Only ever added to, by whoever creates a worker first; UCP does not serialise that.
+// Only ever added to, by whichever thread creates a worker first; UCP does not serialise that.
 constinit interpose::ForkLock busy;
 constinit char names[kMaxNames][kMaxName]{};
 constinit std::size_t names_used = 0;
@@ -87,7 +87,7 @@ void learn_function(uct_pending_callback_t function, std::uint8_t number) {
 
 // --- the object that the table is in -------------------------------------------------------------
 
-// Its parts by what may be done there. Addresses in it stay readable while it is loaded.
+// Its parts, by access rights. Addresses in it stay readable while it is loaded.
 class Mapping {
  public:
   explicit Mapping(const void* address) : address_(address) { dl_iterate_phdr(take, this); }
@@ -179,7 +179,7 @@ struct Table {
   }
 };
 
-// From that very object: another copy of libucp may be in the process.
+// Looks in that very object: another copy of libucp may be in the process.
 bool find_table(const void* function, Table& table) {
   const interpose::Object libucp = interpose::object_of(function);
   if (!libucp) {
@@ -212,7 +212,7 @@ bool looks_right(const Table& table, const Mapping& object) {
   return true;
 }
 
-// Of those that the release may have, the one where nothing but functions stands where it has them.
+// Takes the first layout of the release at whose offsets each protocol has its name and functions.
 bool find_layout(Table& table, const Mapping& object, const ucx::Release& release) {
   for (const ucx::ProtocolPlaces& places : release.protocols) {
     table.layout = {places};
@@ -223,8 +223,8 @@ bool find_layout(Table& table, const Mapping& object, const ucx::Release& releas
 
 // --- thunks --------------------------------------------------------------------------------------
 
-// A function of a protocol and where it stood. One whose libucp was unloaded is called no more; its
-// place serves what is loaded there later.
+// A function of a protocol and where it stood. After its libucp was unloaded, nothing calls it. Its
+// slot then serves a libucp that is loaded at the same address later.
 struct Slot {
   const uct_pending_callback_t* place;
   uct_pending_callback_t function;

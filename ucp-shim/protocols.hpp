@@ -10,10 +10,10 @@
 
 namespace uctrace::ucp {
 
-// Reads the table of the libucp that holds `function`, names its protocols in the log and, unless
-// that libucp `dispatches` its requests through us itself, puts a thunk of ours in front of each of
-// their functions. Before a worker of it exists; once more does no harm. A table that is not as
-// expected is left alone, and a fault says so.
+// Reads the table of the libucp that holds `function`, and names its protocols in the log. Puts a
+// thunk of ours in front of each of their functions, unless that libucp itself `dispatches` its
+// requests through us. Call it before a worker of that libucp exists; a second call does no harm. A
+// table that is not as expected is left alone, and a fault says so.
 void use_protocols(const void* function, const ucx::Release& release, bool dispatches);
 
 // The number of the protocol to which this function belongs; 0: to none, or to several.

@@ -1,5 +1,5 @@
 // Keys by which other processes put to memory and get from it: the program packs them, sends them
-// by itself, and unpacks those of others.
+// itself, and unpacks those of other processes.
 #include <ucp/api/ucp.h>
 
 #include "interpose/export.hpp"

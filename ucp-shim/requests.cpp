@@ -19,7 +19,8 @@ constinit std::atomic<bool> detail::on{false};
 using log::DropKind;
 using log::UcpFamily;
 
-// A newer program's parameters: its operations are recorded without their end, and it is said once.
+// The program uses newer parameters: its operations are recorded without their end, which one fault
+// reports.
 void detail::report_unknown_fields(std::uint32_t fields) {
   static constinit log::OncePerLog reported;
   if (!reported.take()) return;
@@ -30,7 +31,7 @@ void detail::report_unknown_fields(std::uint32_t fields) {
 
 namespace {
 
-// A request that ends may have waited inside UCP to the last. Where one fails, others do, too.
+// A request that ends may have waited inside UCP until its end. If one fails, others do, too.
 void end_of_deferred(void* request, ucs_status_t status) {
   if (uct::any_deferred()) [[unlikely]] {
     uct::forget_deferred(uct::request_of_handle(request));
@@ -40,7 +41,7 @@ void end_of_deferred(void* request, ucs_status_t status) {
   }
 }
 
-// A receive may be shorter than what it takes: then it took it all the same.
+// A message longer than the receive is truncated, but the receive took it.
 bool took_message(ucs_status_t status) {
   return status == UCS_OK || status == UCS_ERR_MESSAGE_TRUNCATED;
 }
@@ -54,7 +55,8 @@ UCTRACE_HOT inline void record_end(log::Lane* lane, log::Id operation, UcpFamily
   }
   ++lane->counters().ucp_completed;
   lane->counters().ucp_messages_taken += family == UcpFamily::tag_receive && took_message(status);
-  // What a short message ends has ended as it arrived: its handler has done nothing else yet.
+  // An operation that a short message ends has ended at its arrival: the handler has done nothing
+  // else yet.
   std::uint64_t tick;
   const bool at_arrival = lane->shared_tick_now(tick) == log::SharedTick::Of::arrival;
   const std::size_t bytes =
@@ -84,8 +86,8 @@ void switch_layer_on() {
   log::set_layer(log::Layer::ucp, log::LayerState::on);
 }
 
-// The request is listed before the call is marked as returned: after that it may end, and the slot
-// be another's.
+// Lists the request before the call is marked as returned: after that it may end, and its slot may
+// become another operation's.
 bool detail::leave_to_callback(TrackedRequest& tracked, void* request, bool own_request) {
   if (__atomic_load_n(&tracked.state, __ATOMIC_ACQUIRE) == RequestState::fired) {
     return true;
@@ -103,8 +105,8 @@ bool detail::leave_to_callback(TrackedRequest& tracked, void* request, bool own_
 
 namespace {
 
-// An end that a callback tells: the record, then the slot, then the caller's callback, which may
-// free the request.
+// An end that a callback reports: first the record, then the slot, then the caller's callback,
+// which may free the request.
 struct Ended {
   TrackedRequest::Callback callback;
   void* user_data;
@@ -113,8 +115,8 @@ struct Ended {
   bool tell;     // the caller's callback: not of a request that the program has freed
 };
 
-// `kCounted`: a receive into memory that is counted, which may be all that it is. `length` is what
-// it received.
+// `kCounted`: a receive into memory that is counted, and perhaps not recorded. `length` is what it
+// received.
 template <bool kCounted>
 UCTRACE_HOT inline Ended end(TrackedRequest* tracked, void* request, UcpFamily family,
                              ucs_status_t status, const ucp_tag_recv_info_t* received,
@@ -160,8 +162,8 @@ void on_data_end(void* request, ucs_status_t status, std::size_t length, void* u
   }
 }
 
-// In place of a sender's tag stands the arrival in whose handler the receive ended: its header
-// tells the stream that the endpoint receives.
+// In place of a sender's tag, the record has the arrival in whose handler the receive ended: its
+// header names the stream that the endpoint receives.
 template <bool kCounted>
 void on_stream_end(void* request, ucs_status_t status, std::size_t length, void* user_data) {
   const uct::Context& context = uct::thread_state.context;

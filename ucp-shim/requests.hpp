@@ -1,12 +1,12 @@
 // A UCP operation between its call and its end.
 //
-// Every call that may end later goes down with our own callback and user data, so that its end is
-// seen; the caller's are kept in a slot and called with what they expect. Implicit operations have
-// none to wait for: UCP frees their request at once, which takes the callback away.
+// Every call that may end later is handed down with our own callback and user data, so that we see
+// its end. A slot keeps the caller's, which are called with what they expect. Implicit operations
+// have no end to wait for: UCP frees their request at once, and the callback with it.
 //
 // Protocol of TrackedRequest::state, which the posting call and the callback may reach at the same
-// time on different threads:   in_call -> returned (by the call)  or  in_call -> fired (by the
-// callback). Whoever comes second gives the slot back.
+// time on different threads: in_call -> returned (by the call) or in_call -> fired (by the
+// callback). Whichever comes second gives the slot back.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -63,14 +63,14 @@ void report_unknown_fields(std::uint32_t fields);
 inline bool layer_on() { return detail::on.load(std::memory_order_relaxed); }
 void switch_layer_on();
 
-// One UCP call being recorded, or a receive into memory that is counted: how much came, only its
-// end tells. Inactive (and everything a no-op) while recording is off. Its members stay in
-// registers, for nothing takes its address: so what is handed down lies apart from it.
+// One UCP call being recorded, or a receive into memory that is counted: only its end shows how
+// much came. Inactive (and everything a no-op) while recording is off. Its members stay in
+// registers, because nothing takes its address: so the parameters to hand down lie outside of it.
 class Call {
  public:
-  // `family` is the function's, which its wrapper knows. `handed` is room for the parameters to
-  // hand down; it is used where a callback tells the end. `may_count`: false where the wrapper has
-  // seen that nothing is counted (log::counts()).
+  // `family` is that of the function; its wrapper knows it. `handed` is room for the parameters to
+  // hand down; it is used if a callback reports the end. `may_count`: false if the wrapper has seen
+  // that nothing is counted (log::counts()).
   UCTRACE_HOT Call(log::UcpFunction function, log::UcpFamily family,
                    const ucp_request_param_t* param, RequestParam& handed,
                    Tracking tracking = Tracking::callback, CountedMemory counted = kNotCounted,
@@ -85,7 +85,7 @@ class Call {
                ? reinterpret_cast<const ucp_request_param_t*>(&parameters_)
                : param;
   }
-  // Of a receive that is recorded: its memory is asked for after its start.
+  // For a receive that is recorded: its memory is asked for after its start.
   void count(CountedMemory memory) {
     counted_ = memory;
     if (memory != kNotCounted && tracked_ != nullptr) count_at_end();
@@ -119,7 +119,7 @@ class Call {
   const End& end() const { return end_; }
 
  private:
-  // Of a call whose memory is not counted, known when it is compiled.
+  // The compiler knows the result for a call whose memory is not counted.
   bool only_counts() const { return counted_ != kNotCounted && id_ == 0; }
   UCTRACE_HOT void track(const ucp_request_param_t* param);
   void count_at_end();
@@ -144,7 +144,7 @@ class Call {
 };
 
 // Our callbacks; `user_data` is the TrackedRequest. Receives into memory that is counted have their
-// own, so that where nothing is counted nobody asks.
+// own, so that the others need no check.
 void on_send_end(void* request, ucs_status_t status, void* user_data);
 template <bool kCounted>
 void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
@@ -154,8 +154,8 @@ void on_data_end(void* request, ucs_status_t status, std::size_t length, void* u
 template <bool kCounted>
 void on_stream_end(void* request, ucs_status_t status, std::size_t length, void* user_data);
 
-// The older form that the program called, while its nbx form runs inside it. One that calls another
-// older one keeps its name.
+// The older form that the program called, while its nbx form runs inside it. If it calls another
+// older form, the first name stays.
 extern thread_local constinit log::UcpFunction called_as __attribute__((tls_model("initial-exec")));
 
 class CalledAs {
@@ -171,7 +171,8 @@ class CalledAs {
   bool outermost_;
 };
 
-// The name to record; taken, so that calls made by callbacks inside do not inherit it.
+// The name to record. Taking it clears it, so that calls made by callbacks inside do not inherit
+// it.
 inline log::UcpFunction name_for(log::UcpFunction nbx) {
   const log::UcpFunction function = called_as != log::UcpFunction::none ? called_as : nbx;
   called_as = log::UcpFunction::none;
@@ -215,8 +216,8 @@ constexpr bool posts(log::UcpFamily family) {
          family != log::UcpFamily::am_receive_data && family != log::UcpFamily::stream_receive;
 }
 
-// The call that posted the operation returns. True: its callback came first, and the slot is the
-// caller's to give back.
+// The call that posted the operation returns. True: its callback came first, and the caller of this
+// function must give the slot back.
 bool leave_to_callback(TrackedRequest& tracked, void* request, bool own_request);
 
 template <bool kCounted>
@@ -262,8 +263,8 @@ inline Call::Call(log::UcpFunction function, log::UcpFamily family,
   take_start();
 }
 
-// The first thing that a point-to-point call of MPI does is to post its operation: both begin at
-// one tick. What the thread did in between would have ended the sharing.
+// A point-to-point call of MPI first posts its operation: both begin at one tick. Anything that the
+// thread did in between would have ended the sharing.
 inline void Call::take_start() {
   std::uint64_t tick;
   const log::SharedTick::Of shared = lane_->shared_tick_now(tick);
@@ -317,7 +318,7 @@ inline void Call::count_at_end() {
 inline bool Call::finish(ucs_status_ptr_t result, const Operation& operation) {
   const ucs_status_t status = UCS_PTR_IS_PTR(result) ? UCS_INPROGRESS : UCS_PTR_STATUS(result);
   const bool pending = status == UCS_INPROGRESS;
-  // Nothing is left to do for a call whose operation is over, nor for one that only posts it.
+  // Nothing is left to do for a call whose operation has ended, or for one that only posts it.
   if (flags_ != 0 && (!pending || within_nonblocking_)) {
     flags_ |= log::UcpOperation::kCallEnd;
   }
@@ -341,10 +342,10 @@ inline bool Call::finish(ucs_status_ptr_t result, const Operation& operation) {
   return false;
 }
 
-// An operation that its call leaves to its callback, which may have come already.
+// The call returns before the end of its operation is known; the callback may have come already.
 inline bool Call::settle(void* request) {
-  // Nothing was posted in the call, whose scope was the last: it waits inside UCP, where only
-  // protocols v2 tell of its start (ucp-shim/dispatch.hpp).
+  // Nothing was posted in the call, whose scope was the last: the operation waits inside UCP, where
+  // only protocols v2 show its start (ucp-shim/dispatch.hpp).
   if (detail::posts(family_) && uct::thread_state.inner_idle) {
     uct::defer(uct::request_of_handle(request), {id_, log::Origin::ucp, log::Route::call});
   }
@@ -367,7 +368,7 @@ inline bool Call::settle(void* request) {
   return true;
 }
 
-// How many words there are. Inlined, too: a stack is that of the function that takes it.
+// Returns how many words there are. Inlined, too: a stack belongs to the function that takes it.
 inline std::size_t Call::take_extras(const Operation& operation, log::ExtraWords& extra) {
   const bool has_data = operation.bytes != 0 || !operation.bytes_known;
   extra.has_memory =
@@ -423,7 +424,7 @@ inline void Call::record(ucs_status_t status, const Operation& operation, std::u
                static_cast<std::uint32_t>(status));
 }
 
-// The original call of a receive. What is only counted has no context of its own.
+// The original call of a receive. One that is only counted has no context of its own.
 template <bool kCountsMemory, typename Post>
 UCTRACE_HOT inline ucs_status_ptr_t post_receive(const Call& call, Post post) {
   if (kCountsMemory && call.id() == 0) return post();

@@ -1,5 +1,5 @@
 // UCP streams: sends, and the receives that take the bytes of an endpoint in their order. The older
-// forms call the *_nbx ones inside libucp, so theirs only leave their name.
+// forms call the *_nbx ones inside libucp, so their wrappers only leave their name.
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "ucp-shim/counted_peers.hpp"
@@ -53,7 +53,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void* buf
   return result;
 }
 
-// `*length` is valid of a receive that ended at return; else its callback tells it.
+// `*length` is valid if the receive ended at return; else its callback reports the length.
 template <bool kCountsMemory>
 static ucs_status_ptr_t receive(ucp_ep_h ep, void* buffer, size_t count, size_t* length,
                                 const ucp_request_param_t* param, const void* caller) {
@@ -93,7 +93,7 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_recv_nbx(ucp_ep_h ep, void* buffer, s
                               : receive<false>(ep, buffer, count, length, param, UCTRACE_CALLER);
 }
 
-// Programs ask again and again until there is data: only then it is an operation.
+// Programs poll this until there is data: only then is it an operation.
 UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_recv_data_nb(ucp_ep_h ep, size_t* length) {
   auto* original = original_ucp_stream_recv_data_nb.get(UCTRACE_CALLER);
   ucp::RequestParam handed;

@@ -1,5 +1,5 @@
-// UCP tag operations. The *_nbx calls are where operations are recorded; the older forms call them
-// inside libucp, so theirs only leave their name.
+// UCP tag operations. The *_nbx calls record the operations; the older forms call them inside
+// libucp, so their wrappers only leave their name.
 #include "event-log/recorder/address_map.hpp"
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
@@ -31,7 +31,7 @@ UCTRACE_ORIGINAL(ucp_tag_msg_recv_nbx);
 UCTRACE_ORIGINAL(ucp_tag_probe_nb);
 #undef UCTRACE_ORIGINAL
 
-// Matched probes: a message's place among the receives is its probe's, not its receive's.
+// Matched probes: the message's place in matching order is that of its probe, not of its receive.
 constinit log::AddressMap<std::uint64_t, 4096> probed_at;
 
 std::uint64_t take_probe_tick(ucp_tag_message_h message) {
@@ -46,7 +46,7 @@ std::uint64_t take_probe_tick(ucp_tag_message_h message) {
 
 using Send = decltype(&::ucp_tag_send_nbx);
 
-// `kMayCount` is false where the caller has seen that nothing is counted (log::counts()).
+// `kMayCount` is false if the caller has seen that nothing is counted (log::counts()).
 template <bool kMayCount>
 UCTRACE_HOT inline ucs_status_ptr_t send(Send original, UcpFunction function, ucp_ep_h endpoint,
                                          const void* buffer, std::size_t count, ucp_tag_t tag,
@@ -57,7 +57,7 @@ UCTRACE_HOT inline ucs_status_ptr_t send(Send original, UcpFunction function, uc
   if (!call.active() && !(kMayCount && counts_operations())) {
     return original(endpoint, buffer, count, tag, param);
   }
-  // Before the call: an end inside it lets the caller's callback free a list of buffers.
+  // Before the call: if the send ends inside it, the caller's callback may free a list of buffers.
   bool known;
   const std::uint64_t bytes = buffer_bytes(param, buffer, count, call.id(), &known);
   const CountedMemory memory = kMayCount ? counted_memory(param, buffer, count) : kNotCounted;
@@ -93,8 +93,8 @@ struct Receive {
   std::uint64_t posted_tick;
 };
 
-// Where newer UCX tells the length of a receive that ends inside its call: nowhere, if the caller
-// wants to be told itself.
+// Where newer UCX stores the length of a receive that ends inside its call: nowhere of ours, if the
+// caller asks for it itself.
 void ask_for_info(const ucp_request_param_t& param, RequestParam& handed,
                   ucp_tag_recv_info_t& told) {
   if ((param.op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) != 0) return;
@@ -102,9 +102,9 @@ void ask_for_info(const ucp_request_param_t& param, RequestParam& handed,
   handed.recv_info.tag_info = &told;
 }
 
-// UCX 1.13 does not tell what an immediately completed receive received. So immediate completion is
-// forbidden on the way down, and undone on the way up: a receive that ended inside its call is
-// given back as complete, which the API allows for every receive that did not forbid it itself.
+// UCX 1.13 does not report what an immediately completed receive received. So we forbid immediate
+// completion on the way down, and restore it on the way up: a receive that ended inside its call is
+// given back as complete. The API allows that for every receive that did not forbid it itself.
 template <bool kCountsMemory, typename Post>
 UCTRACE_HOT inline ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
                                             const ucp_request_param_t* param, const void* caller,
@@ -155,8 +155,8 @@ UCTRACE_HOT inline ucs_status_ptr_t receive(UcpFunction function, const Receive&
   return UCS_STATUS_PTR(call.end().status);
 }
 
-// The long ways of the commonest two are functions of their own: what is only counted would have to
-// save the registers that these need.
+// The long paths of the two commonest functions are functions of their own: otherwise the path that
+// only counts would have to save the registers that they need.
 
 template <bool kMayCount>
 [[gnu::noinline]] ucs_status_ptr_t record_send(ucp_ep_h ep, const void* buffer, std::size_t count,

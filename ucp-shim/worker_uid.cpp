@@ -16,7 +16,7 @@ constinit Original<decltype(&::ucp_worker_release_address)> release_address{
     "ucp_worker_release_address"};
 constinit Original<decltype(&::ucp_worker_address_query)> address_query{"ucp_worker_address_query"};
 
-// Of a UCP that has no function that tells.
+// For a UCP that has no function to query it.
 std::uint64_t uid_in(const ucp_address_t* address, const void* caller) {
   const ucx::Release* const release = uct::ucx_release(caller);
   std::uint64_t uid = 0;

@@ -1,4 +1,4 @@
-// UCP's workers, each named by its uid; a process is never told by its pid alone.
+// UCP's workers, each named by its uid; a pid alone never identifies a process.
 #include <stdio.h>
 #include <string.h>
 #include <ucp/api/ucp.h>
@@ -60,7 +60,7 @@ void define_worker_end(ucp_worker_h worker) {
 }
 
 // Once in a log: UCT operations that such a UCP queues inside itself are joined with their UCP
-// operation by what else is known of them.
+// operation by what else is known about them.
 void report_requests(std::size_t bytes, const uct::UcxVersion& version) {
   static constinit log::OncePerLog reported;
   if (!reported.take()) return;
@@ -70,7 +70,7 @@ void report_requests(std::size_t bytes, const uct::UcxVersion& version) {
   log::fault(log::Layer::ucp, log::FaultCode::self_check_failed, 0, detail);
 }
 
-// What this libucp tells of its requests, before it has any.
+// What this libucp says about its requests, before it has any.
 void learn_requests(ucp_context_h context, const void* caller) {
   const std::optional<uct::UcxVersion> version = uct::ucx_version(caller);
   auto* query = context_query.get(caller);
@@ -112,7 +112,7 @@ UCTRACE_EXPORT ucs_status_t ucp_worker_create(ucp_context_h context,
   if (recording) {
     gpu::look_for_drivers(caller);  // UCX loads those that it is for with its context
   }
-  // What UCP queues inside itself is of interest for the UCT operations that it leads to.
+  // What UCP queues inside itself matters only for the UCT operations that follow from it.
   if (recording && uct::layer_wanted() && !log::counts_only()) {
     ucp::learn_requests(context, caller);
   }
