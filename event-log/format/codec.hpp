@@ -1,9 +1,10 @@
-// How records are packed into the blocks of a log: what the encoder, which runs in the job, and the
-// decoder share. docs/log-format.md describes the result, docs/performance.md why it is this one.
+// How records are packed into the blocks of a log: the part that the encoder, which runs in the
+// job, and the decoder share. docs/log-format.md describes the result, docs/performance.md why it
+// is this one.
 //
 // Records of one kind look alike: the same call again, one handle, ids that count up. So a block
-// keeps, for each kind of record that occurs in it, the words of the newest one and by how much
-// each differed from the one before, and a word that goes on in the same step costs nothing.
+// keeps the words of the newest record of each kind that occurs in it, and by how much each word
+// differed from the one before. A word that advances by the same step costs nothing.
 #pragma once
 
 #include <array>
@@ -15,15 +16,16 @@
 
 namespace uctrace::log {
 
-// A record begins with a token: the slot that holds its kind, with kSameCodes where its words take
-// the same codes as those of the last record of the kind. Or one of these, which are no slots:
+// A record begins with a token: the slot that holds its kind, with kSameCodes if its words take the
+// same codes as those of the last record of the kind. Or one of these, which are not slots:
 inline constexpr std::uint8_t kVerbatim = 126;   // the words of a record follow as they are
 inline constexpr std::uint8_t kNewKind = 127;    // a slot, and the lower half of a head, for it
 inline constexpr std::uint8_t kSameCodes = 128;  // or-ed to a slot
 inline constexpr std::size_t kSlots = 126;
 
-// A word takes three bits of code: 0 = it goes on in the same step, else the bytes in which the
-// distance to the word before stands, zigzag. Longer records than fit are stored verbatim.
+// A word takes three bits of code: 0 = it advances by the same step, else how many bytes hold its
+// distance to the word before, zigzag-coded. Records that are too long for that are stored
+// verbatim.
 inline constexpr std::size_t kCodeBits = 3;
 inline constexpr std::size_t kCodedWords = 64 / kCodeBits;
 inline constexpr std::array<std::uint8_t, 8> kBytesOfCode = {0, 1, 2, 3, 4, 5, 6, 8};
@@ -37,9 +39,9 @@ constexpr std::uint64_t unzigzag(std::uint64_t value) {
   return value >> 1 ^ (std::uint64_t{0} - (value & 1));
 }
 
-// The words of a record that hold its tick and its duration; 0 = it has none. The newest tick of
-// the lane predicts a tick, whatever kind of record it was in. All that packing knows of the
-// layouts of records: a type that is not listed is packed as well, if less tightly.
+// The words of a record that hold its tick and its duration; 0 = it has none. A tick is predicted
+// from the newest tick of the lane, whatever kind of record that was in. Packing knows nothing else
+// about the layouts of records: a type that is not listed is also packed, but less tightly.
 struct TimeWords {
   std::uint8_t tick, duration;
 };
@@ -77,7 +79,7 @@ struct CodecSlot {
   std::uint64_t codes;
 };
 
-// Of all of a block but the checksum itself, which is taken for 0.
+// Of a whole block; the checksum itself counts as 0.
 inline std::uint64_t checksum_of(const std::uint64_t* block, std::size_t words) {
   std::uint64_t sum = 0x9e3779b97f4a7c15;
   for (std::size_t i = 0; i < words; ++i) {

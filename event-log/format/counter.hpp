@@ -1,7 +1,7 @@
 // Numbers that one thread adds to while others may read them: positions, ids and counters of a
-// lane. Adding is one instruction without a lock prefix, which a signal handler on the same thread
-// cannot cut in two. ThreadSanitizer cannot see into it and gets the portable form, which means the
-// same.
+// lane. Adding is one instruction without a lock prefix, so that a signal handler on the same
+// thread cannot interrupt it halfway. ThreadSanitizer cannot see into it and gets the portable
+// form, which means the same.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,7 @@ namespace uctrace::log {
 #define UCTRACE_PORTABLE_ADD 1
 #endif
 
-// Adds and returns what was there before: a signal handler in between gets a place or id of its
-// own.
+// Adds and returns the value before: a signal handler in between gets a place or id of its own.
 inline std::uint64_t advance(std::uint64_t& value, std::uint64_t by) {
 #ifdef UCTRACE_PORTABLE_ADD
   return __atomic_fetch_add(&value, by, __ATOMIC_RELAXED);

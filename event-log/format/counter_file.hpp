@@ -1,19 +1,19 @@
 // Layout of a counter file (docs/counters.md): what one process sent, to whom, how often and in
-// which sizes, summed up while it runs. It lies beside the log of the process, under the same name
-// with another ending. Anybody may read it at any time: nothing in it is ever locked, moved or
-// removed, and no number goes down.
+// which sizes, summed up while it runs. It lies beside the log of the process, with the same name
+// but another ending. Any process may read it at any time: nothing in it is ever locked, moved or
+// removed, and no number decreases.
 //
 // A file is a CounterPage and sections, each led by a CounterSection. Rows are in sections that one
-// thread writes (a later one may go on in it), names in those that all share. All integers are of
-// the host's byte order.
+// thread writes (a later thread may continue it), names in sections that all threads share. All
+// integers are in host byte order.
 //
 // Rules of a reader:
-// * A section counts once it lies below CounterPage::written_bytes, which is stored last.
+// * A section is valid once it lies below CounterPage::written_bytes, which is stored last.
 // * The first word of a row and of a name is stored last, by a release store. 0: it is not there
-//   (yet). A row may lie anywhere in its section, names lie one behind the other.
+//   (yet). A row may lie anywhere in its section; names lie one behind the other.
 // * Numbers are aligned words of 64 bits that are stored whole: load them one by one, relaxed. The
-//   two of a row may be a message apart.
-// * Several rows may have one key: their sum is what counts. Sums are modulo 2^64.
+//   two numbers of a row may be a message apart.
+// * Several rows may have one key: add them. Sums are modulo 2^64.
 //
 // Change a layout => bump kCounterVersion and docs/counters.md.
 #pragma once
@@ -34,31 +34,31 @@ inline constexpr std::size_t kCounterPageBytes = 4096;
 
 // What a row counts, and what its subject is.
 enum class CounterKind : std::uint8_t {
-  // Messages that this process sent to a peer, by who asked for them: a point-to-point call of the
-  // program (without MPI: a UCP send); MPI for itself, most of all below its collectives.
+  // Messages that this process sent to a peer, by who requested them. external: a point-to-point
+  // call of the program (without MPI: a UCP send). internal: MPI itself, mostly below its
+  // collectives.
   external = 1,
   internal = 2,
-  // One-sided operations of MPI on the memory of a peer: data that went there, and that came.
+  // One-sided operations of MPI on the memory of a peer: data that went there, and data that came.
   one_sided_sent = 3,
   one_sided_received = 4,
-  // Data that collective calls of MPI mean for a peer, whatever messages carry it.
+  // Data that collective calls of MPI imply for a peer, whatever messages carry it.
   collective = 5,
-  // The same, of calls that mean as much for each other member: the subject is a communicator. To
-  // each of them `messages` and `bytes` have to be added.
+  // The same, of calls that imply as much for each other member: the subject is a communicator. A
+  // reader adds `messages` and `bytes` to each of its members.
   collective_each = 6,
-  // Collective calls on a communicator, by who sends to whom. Not those that move nothing
-  // (barriers)
-  // but as calls of 0 bytes.
+  // Collective calls on a communicator, by who sends to whom. Those that move nothing (barriers)
+  // are calls of 0 bytes.
   one_to_all = 7,
   all_to_one = 8,
   all_to_all = 9,
-  // Operations that UCT was handed: the subject is the number of an interface, and above it
+  // Operations that were handed to UCT: the subject is the number of an interface, and above it
   // (kCounterOpShift) the UctOp. Bytes are those handed down, headers included.
   interface = 10,
   // Calls of an MPI function, and what they sent. The subject is its number.
   mpi_function = 11,
-  // UCP operations whose data lay in memory of a GPU, or in memory that a driver could not tell of.
-  // The subject is the number of the GPU's name, 0 = not known, and what stands above it: see
+  // UCP operations whose data lay in memory of a GPU, or in memory that a driver could not
+  // identify. The subject is the number of the GPU's name, 0 = not known, and flags above it: see
   // kDataReceived.
   gpu = 12,
 };
@@ -68,8 +68,8 @@ constexpr bool names_peer(CounterKind kind) {
   return kind >= CounterKind::external && kind <= CounterKind::collective;
 }
 
-// Geometric size bins, as in "Online Dynamic Monitoring of MPI Communications": 0 is of no bytes, k
-// is of 2^(k-1) to 2^k - 1 bytes. The last one is never met.
+// Geometric size bins, as in "Online Dynamic Monitoring of MPI Communications": bin 0 is for no
+// bytes, bin k for 2^(k-1) to 2^k - 1 bytes. The last one never occurs.
 inline constexpr std::size_t kSizeBins = 66;
 constexpr unsigned size_bin(std::uint64_t bytes) {
   return static_cast<unsigned>(std::bit_width(bytes));
@@ -85,7 +85,7 @@ inline constexpr std::uint64_t kCounterSubjectMask = (std::uint64_t{1} << kCount
 inline constexpr unsigned kCounterOpShift = 32;
 
 // Subjects of rows about a peer: a rank in MPI_COMM_WORLD; with kNamedPeer, the number of a
-// NameKind::peer; or nobody that could be named.
+// NameKind::peer; or kUnknownPeer, if it could not be named.
 inline constexpr std::uint64_t kNamedPeer = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t kUnknownPeer = kCounterSubjectMask;
 
@@ -97,8 +97,9 @@ constexpr CounterKind kind_of(CounterKey key) { return static_cast<CounterKind>(
 constexpr unsigned bin_of(CounterKey key) { return key >> kCounterSubjectBits & 0xff; }
 constexpr std::uint64_t subject_of(CounterKey key) { return key & kCounterSubjectMask; }
 
-// Subjects of rows about GPUs, beside the number: data was received into the memory, else it was
-// sent from there; and the memory is managed, which migrates between the GPU and the host.
+// Flags in subjects of rows about GPUs, beside the number. kDataReceived: data was received into
+// the memory, else it was sent from there. kManagedMemory: the memory migrates between GPU and
+// host.
 inline constexpr std::uint64_t kDataReceived = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t kManagedMemory = std::uint64_t{1} << 33;
 
@@ -113,7 +114,7 @@ static_assert(sizeof(CounterRow) == 32);
 // --- names
 // -----------------------------------------------------------------------------------------
 
-// What the numbers in subjects stand for. A later name of one kind and number takes the place of an
+// What the numbers in subjects stand for. A later name of the same kind and number replaces an
 // earlier one.
 enum class CounterNameKind : std::uint8_t {
   worker = 1,        // value: the uid of a UCP worker of this process
@@ -126,7 +127,7 @@ enum class CounterNameKind : std::uint8_t {
   library = 8,             // text: what MPI says of itself
 };
 
-// Leads a name. `words` are the 8-byte words behind it: of a text it is padded with zeros.
+// Leads a name. `words` are the 8-byte words behind it; a text is padded with zeros.
 struct CounterName {
   CounterNameKind kind;
   std::uint8_t reserved;
@@ -139,14 +140,14 @@ inline constexpr std::size_t kMaxNameWords = 256;
 
 // What tells a GPU from all others; docs/log-format.md, GpuDevice.
 struct CounterGpu {
-  unsigned char uuid[16];      // of an instance, where the GPU is divided
+  unsigned char uuid[16];      // of an instance, if the GPU is divided
   unsigned char gpu_uuid[16];  // of the whole GPU
   PciAddress pci;
 };
 static_assert(sizeof(CounterGpu) == 40);
 
-// CounterName::value of a communicator: how many members it has, and what is known of them. Behind
-// it lie as many RankRuns (definitions.hpp) of ranks in MPI_COMM_WORLD, in the order of its ranks.
+// CounterName::value of a communicator: how many members it has, and what is known of them. As many
+// RankRuns (definitions.hpp) of ranks in MPI_COMM_WORLD follow, in the order of its ranks.
 inline constexpr std::uint64_t kCommunicatorSizeMask = 0xffffffff;
 inline constexpr std::uint64_t kCommunicatorInter = std::uint64_t{1} << 32;  // members: the remote
                                                                              // group's
@@ -168,7 +169,7 @@ struct CounterSection {
 };
 static_assert(sizeof(CounterSection) == 64);
 
-// What found no row: no memory was ready. It is in no row, whoever it was for.
+// Counts that found no row, because no memory was ready. They are in no row, whoever they were for.
 struct UnplacedCount {
   std::uint64_t messages;
   std::uint64_t bytes;

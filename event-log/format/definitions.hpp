@@ -1,5 +1,5 @@
 // Records of the definition stream: what the handles and numbers of the events stand for. They are
-// never overwritten, and go on while recording is switched off.
+// never overwritten, and continue while recording is switched off.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ struct Text {
 };
 static_assert(sizeof(Text) == 24);
 
-// What a transport says of an interface (uct_iface_attr_t), from which UCX estimates times. All 0:
-// it did not answer.
+// What a transport reports about an interface (uct_iface_attr_t), from which UCX estimates times.
+// All 0: it did not answer.
 struct InterfaceSpeed {
   double latency_s, latency_per_endpoint_s;
   // Bytes a second: for each process, and for all processes of the node together.
@@ -31,7 +31,7 @@ static_assert(sizeof(InterfaceSpeed) == 32);
 
 // device_address_bytes, then interface_address_bytes of address follow (each padded to a word).
 struct UctInterface {
-  // kByBypassedUcp: opened by a libucp whose calls do not come by the shims.
+  // kByBypassedUcp: opened by a libucp whose calls bypass the shims.
   static constexpr std::uint64_t kByUcp = 1, kByBypassedUcp = 2;
   Head head;  // a: interface id (never reused), b: ep_address_bytes
   std::uint64_t tick;
@@ -50,7 +50,7 @@ struct UctInterface {
 };
 static_assert(sizeof(UctInterface) == 152);
 
-// The same shape serves close and destroy records: something with this handle ended at `tick`.
+// Close and destroy records have the same shape: something with this handle ended at `tick`.
 struct HandleEnd {
   Head head;  // a: interface id where it is an interface
   std::uint64_t tick;
@@ -76,8 +76,8 @@ struct UcpWorker {
   std::uint64_t tick;
   std::uint64_t handle;
   std::uint64_t uid;  // 0 = could not be read
-  // What the program told UCX of its job when it made the context (ucp_params_t); UCX takes 1 if it
-  // told nothing. 0 = the making of the context was not seen.
+  // What the program told UCX about its job when it made the context (ucp_params_t); UCX takes 1 if
+  // it stated nothing. 0 = the creation of the context was not seen.
   std::uint32_t estimated_endpoints, estimated_processes_of_node;
 };
 static_assert(sizeof(UcpWorker) == 40);
@@ -100,8 +100,9 @@ struct SocketAddress {
 };
 static_assert(sizeof(SocketAddress) == 24);
 
-// A UCP endpoint made by socket address is connected, as the connection manager told it: the client
-// before the server. Another thread may record it before the endpoint's creation has returned.
+// A UCP endpoint made by socket address was connected, as the connection manager reported: the
+// client before the server. Another thread may record it before the endpoint's creation has
+// returned.
 struct UcpConnection {
   Head head;  // a: ConnectionSide
   std::uint64_t tick;
@@ -121,7 +122,7 @@ struct RankRun {
 };
 static_assert(sizeof(RankRun) == 16);
 
-// A communicator as one member made it. Of the rank 0 of each group `head.b` RankRuns follow
+// A communicator as one member made it. From rank 0 of each group, `head.b` RankRuns follow
 // (kMembers): world ranks of its group, in its order. kTruncated: more runs than a record holds, or
 // processes of another world; the rest is unknown.
 struct Communicator {
@@ -138,8 +139,8 @@ struct Communicator {
   std::int32_t remote_leader;  // the same of the remote group, -1 too if there is none
   std::uint32_t remote_size;   // 0 if there is no remote group
   std::uint32_t reserved;
-  // Of the members of both groups and the tag of the call that made it, the same in all of them; 0
-  // where the call was made by all processes of `parent`, so that the ordinal tells.
+  // Hash of the members of both groups and the tag of the call that made it, the same in all
+  // members. 0 if all processes of `parent` made the call: then the ordinal identifies it.
   std::uint64_t group_hash;
 };
 static_assert(sizeof(Communicator) == 72);
@@ -156,7 +157,7 @@ static_assert(sizeof(Window) == 32);
 using File = Window;
 
 // A datatype as it was when a call first used it. `head.b` bytes of its name follow, padded to a
-// word, if it has one.
+// word, if it has a name.
 struct Datatype {
   static constexpr std::uint16_t kContiguous = 1 << 8;  // no gaps, also between elements
   Head head;  // a: Combiner | kContiguous, b: bytes of the name
@@ -167,35 +168,36 @@ struct Datatype {
 };
 static_assert(sizeof(Datatype) == 40);
 
-// A call stack. The addresses follow, innermost first, without frames of uctrace itself: where each
-// call returns to, or one beyond an instruction that a signal interrupted. So what is before an
-// address is the call.
+// A call stack. The addresses follow, innermost first, without frames of uctrace itself. Each is
+// where a call returns to, or one beyond an instruction that a signal interrupted. So the call is
+// just before the address.
 inline constexpr std::size_t kMaxStackFrames = 128;
 struct Stack {
-  // kTruncated: there are more frames. kLost: the last one's code says nothing of its caller.
+  // kTruncated: there are more frames. kLost: the last frame's code does not show its caller.
   static constexpr std::uint16_t kTruncated = 1, kLost = 2;
   Head head;  // a: flags, b: id, from 1
   std::uint64_t tick;
 };
 static_assert(sizeof(Stack) == 16);
 
-// Code that stacks lead through: the program or a library, from `begin` to `end`. The newest one
-// with an address, not later than a stack, is the stack's; else the first one later. The build id
-// and then the path follow (each padded to a word).
+// Code that stacks lead through: the program or a library, from `begin` to `end`. An address of a
+// stack belongs to the newest module that has it and is not later than the stack; else to the first
+// later one. The build id and then the path follow (each padded to a word).
 struct Module {
   Head head;  // a: bytes of the build id, b: bytes of the path
   std::uint64_t tick;
-  std::uint64_t bias;  // what its addresses in memory are beyond those in its file
+  std::uint64_t bias;  // its addresses in memory minus those in its file
   std::uint64_t begin;
   std::uint64_t end;
 };
 static_assert(sizeof(Module) == 40);
 
-// Recording of events was switched on or off, which each lane follows by itself, at its next event
-// at the latest: `tick` is when this one did. The event at hand belongs to what was before, but for
-// the first one of a lane: it begins as the process is. Definitions and counters go on.
+// Recording of events was switched on or off. Each lane follows by itself, at its next event at the
+// latest: `tick` is when this lane did. The event at hand belongs to the state before the switch.
+// The first event of a lane is an exception: a lane begins in the state of the process. Definitions
+// and counters continue.
 struct RecordingSwitch {
-  static constexpr std::uint16_t kOn = 1;  // the cause stands in the bits above
+  static constexpr std::uint16_t kOn = 1;  // the cause is in the bits above
   Head head;  // a: kOn | SwitchCause << 8, b: number of the switch in its process
   std::uint64_t tick;
   std::uint64_t asked_tick;  // when the process was switched
@@ -204,21 +206,21 @@ struct RecordingSwitch {
 };
 static_assert(sizeof(RecordingSwitch) == 62 * 8);
 
-// The clocks of two processes at one instant, found by messages that went to and fro: half of
-// `round_trip_ns` bounds the error. It is about CLOCK_MONOTONIC_RAW of their kernels and time
-// namespaces, not about the processes: whatever else reads these clocks is placed by it, too.
+// The clocks of two processes at one instant, found by messages to and fro: half of `round_trip_ns`
+// bounds the error. It is about CLOCK_MONOTONIC_RAW of their kernels and time namespaces, not about
+// the processes: it also places everything else that reads these clocks.
 struct ClockSample {
   enum End : std::uint16_t { at_start = 0, at_end = 1, kEnds };
   Head head;  // a: End of the run, b: round trips that were made
   std::uint64_t tick;
   std::uint64_t own_ns;   // in the middle of the shortest round trip
-  std::uint64_t peer_ns;  // what the other clock said then
+  std::uint64_t peer_ns;  // what the other clock showed then
   std::uint64_t round_trip_ns;
   std::uint64_t peer_clock;  // clock_name() of the other one
 };
 static_assert(sizeof(ClockSample) == 48);
 
-// What this lane posted until `end_tick` is traffic of the tool itself
+// What this lane posted until `end_tick` is traffic of uctrace itself
 // (mpi-attribution/clock_sync.cpp).
 struct ToolTraffic {
   Head head;
@@ -228,8 +230,8 @@ struct ToolTraffic {
 };
 static_assert(sizeof(ToolTraffic) == 32);
 
-// Names the monotonic clock that a process reads: a time namespace shifts that of its kernel. Two
-// processes with the same boot id and time namespace have one clock.
+// Names the monotonic clock that a process reads: a time namespace shifts the clock of its kernel.
+// Two processes with the same boot id and time namespace have one clock.
 constexpr std::uint64_t clock_name(std::string_view boot_id, std::uint64_t time_namespace) {
   Fnv64 name;
   name.add(boot_id);

@@ -12,8 +12,8 @@ struct PciAddress {
   std::uint8_t bus, device, function;
 };
 
-// A driver was there at `tick`, and not yet at `not_before_tick`: what is recorded in between
-// without its memory may be anything. Before, and without a driver, all is host memory.
+// A driver was there at `tick`, and not yet at `not_before_tick`. Operations recorded in between
+// without their memory may use any memory. Before that, and without a driver, all is host memory.
 struct GpuDriver {
   Head head;  // a: Vendor, b: version
   std::uint64_t tick;
@@ -23,11 +23,11 @@ static_assert(sizeof(GpuDriver) == 24);
 
 struct GpuDevice {
   static constexpr unsigned kVendorShift = 24;
-  // a: number, from 1; b: ordinal, as this process counts those of the vendor, and the Vendor <<
-  // kVendorShift; older logs have none there
+  // a: number, from 1; b: ordinal, as this process counts those of the vendor, and Vendor <<
+  // kVendorShift, which older logs do not have
   Head head;
   std::uint64_t tick;
-  unsigned char uuid[16];      // of an instance, where the GPU is divided (MIG)
+  unsigned char uuid[16];      // of an instance, if the GPU is divided (MIG)
   unsigned char gpu_uuid[16];  // of the whole GPU
   PciAddress pci;
   std::uint64_t memory_bytes;
@@ -43,14 +43,14 @@ struct DeviceMemory {
   std::uint64_t begin;
   std::uint64_t
       bytes;  // 0: its extent is not known, or its end will not be; one operation names it
-  std::uint64_t buffer_id;  // by which the driver tells it from all others, 0 = none
+  std::uint64_t buffer_id;  // by which the driver distinguishes it from all others, 0 = none
   DeviceMemoryKind kind;
   std::uint8_t flags;
   std::uint8_t reserved[6];
 };
 static_assert(sizeof(DeviceMemory) == 48);
 
-// It was over at `tick`; at `alive_tick` it was still there.
+// The memory was gone at `tick`; at `alive_tick` it was still there.
 struct DeviceMemoryEnd {
   Head head;  // a: MemoryEnd, b: MemoryId
   std::uint64_t tick;
@@ -68,7 +68,7 @@ struct UcxDevice {
 static_assert(sizeof(UcxDevice) == 56);
 
 // What kernels on a GPU may use by themselves from `tick` on (UCX 1.20): an endpoint, or memory at
-// this side, at the other one, or both. What they move with it passes no library on the host.
+// this end, at the other one, or both. Data that they move with it passes no library on the host.
 struct KernelAccess {
   Head head;  // a: MemoryFunction that gave it, b: MemoryId of `local`
   std::uint64_t tick;

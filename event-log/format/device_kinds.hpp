@@ -1,4 +1,4 @@
-// The enumerations of devices and their memory; like those of kinds.hpp part of the format.
+// The enumerations of devices and their memory; part of the format, like those of kinds.hpp.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace uctrace::log {
 // Whose driver knows of the memory.
 enum class Vendor : std::uint8_t { none = 0, cuda = 1, rocm = 2, level_zero = 3, kCount };
 
-// What memory is that a driver knows of.
+// What kind of memory it is that a driver knows of.
 enum class DeviceMemoryKind : std::uint8_t {
   none = 0,
   device,       // allocated on a device, or a variable of its code
@@ -21,17 +21,17 @@ enum class DeviceMemoryKind : std::uint8_t {
   kCount
 };
 
-// How memory was found to be over.
+// How memory was found to be gone.
 enum class MemoryEnd : std::uint16_t {
   none = 0,
-  freed,     // its end was told, by UCX or by the history of allocations
+  freed,     // UCX or the history of allocations reported its end
   replaced,  // something else, or nothing, was at its address
   kCount
 };
 
 // What UCX takes memory for.
 enum class Belief : std::uint8_t {
-  not_asked = 0,  // as of what goes the short way of host memory
+  not_asked = 0,  // as for operations on the short path for host memory
   host,
   cuda,
   cuda_managed,
@@ -44,20 +44,20 @@ enum class Belief : std::uint8_t {
   kCount
 };
 
-// Where UCX has that from.
+// Where UCX got that from.
 enum class BeliefFrom : std::uint8_t {
   none = 0,
-  cache,      // its own, of what it saw allocated; what is not in there is the host's
+  cache,      // its own, of allocations it saw; what is not in there is host memory
   detection,  // it asked the drivers
   caller,     // the parameters of the call say so
   kCount
 };
 
-// Memory as operations name it: one of these, or a DeviceMemory of the same process.
+// Memory as operations name it: one of these constants, or a DeviceMemory of the same process.
 using MemoryId = std::uint32_t;
 inline constexpr MemoryId kMemoryNotAsked = 0;
 inline constexpr MemoryId kHostMemory = 1;
-inline constexpr MemoryId kUnknownMemory = 2;    // a driver could not tell
+inline constexpr MemoryId kUnknownMemory = 2;    // a driver could not identify it
 inline constexpr MemoryId kSeveralMemories = 3;  // a list of buffers in different ones
 inline constexpr MemoryId kFirstDeviceMemory = 16;
 

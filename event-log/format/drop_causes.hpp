@@ -1,4 +1,4 @@
-// Which cause of drops an errno is. Private to event-log/ and the words for it.
+// Maps an errno to a cause of drops. Private to event-log/ and the words for it.
 #pragma once
 
 #include <cerrno>

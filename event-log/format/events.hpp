@@ -1,8 +1,8 @@
 // Records of the event stream: what happened, in the order in which each lane saw it end.
 //
 // While call stacks are kept, a UctOperation or UcpOperation whose stack was taken ends with one
-// word more than what is described here: the id of its Stack. In front of that stands the memory of
-// an operation that has kMemory: a TransferMemory, an OperationMemory.
+// word more than described here: the id of its Stack. With kMemory, the memory of the operation
+// precedes that word: a TransferMemory or an OperationMemory.
 #pragma once
 
 #include <cstddef>
@@ -24,10 +24,10 @@ inline constexpr std::size_t kMaxHeaderWords = 5;
 //   kHasParent  id of the operation of another endpoint in which this one was posted: staging
 //   header words, as many as header_words() of the flags
 // kNoEnd: it has an id, but no completion will follow.
-// `marks`: kOneTick: it was complete at return and so short that its end was not read from the
-// clock: duration_ticks is 0, and the call around it bounds its end.
+// `marks`: kOneTick: the operation was complete at return, and so short that the clock was not read
+// at its end: duration_ticks is 0, and the call around it bounds its end.
 //
-// The header words are of active messages the first ones as handed to UCT. Tag offload: eager: tag,
+// Header words: for active messages, the first ones as handed to UCT. Tag offload: eager: tag,
 // immediate data; a rendezvous looks like UCP's own announcement (am_id rndv_rts): tag, ep_id,
 // req_id, address, length; posted receives: tag, mask, length. Flushes: their flags, unless 0.
 struct UctOperation {
@@ -48,7 +48,7 @@ struct UctOperation {
   std::uint8_t source;  // Origin | Route << 4: what `origin` is
   std::uint8_t marks;
   std::uint8_t protocol;       // UCP's, by TextKind::ucx_protocol; 0 = not known
-  std::uint16_t header_bytes;  // bytes of the AM header known to be in front of the payload, else 0
+  std::uint16_t header_bytes;  // AM header bytes known to be in front of the payload, else 0
   std::uint64_t start_tick;
   std::uint64_t duration_ticks;  // of the posting call
   std::uint64_t endpoint;        // uct_ep_h; 0 for iface_flush
@@ -57,8 +57,8 @@ struct UctOperation {
 };
 static_assert(sizeof(UctOperation) == 56);
 
-// Where the addresses of a UCT operation lie. `remote` is asked where it is of the same process, as
-// that of a copy to a device.
+// Where the addresses of a UCT operation lie. `remote` is looked up if it is an address of the same
+// process, as for a copy to a device.
 struct TransferMemory {
   MemoryId local;
   MemoryId remote;
@@ -72,15 +72,15 @@ struct UctCompletion {
 };
 static_assert(sizeof(UctCompletion) == 24);
 
-// A message handed to the layer above. The first words of it follow. Active messages: as sent. Tag
+// A message handed to the layer above. Its first words follow. Active messages: as sent. Tag
 // offload: sender's tag, immediate data; a rendezvous as in UctOperation.
 struct UctArrival {
-  // The duration of the handler was not read from the clock: the message is short. `b` is 0.
+  // The clock was not read for the handler's duration: the message is short. `b` is 0.
   static constexpr std::uint8_t kOneTick = 1;
   Head head;  // a: interface id, b: duration of the handler in ticks (saturated)
   std::uint64_t start_tick;
   Id id;
-  std::uint32_t bytes;  // saturated: only a rendezvous that the transport carried out has so many
+  std::uint32_t bytes;  // saturated: only a rendezvous that the transport carried out is so long
   std::uint8_t am_id;
   std::uint8_t header_words;
   ArrivalKind kind;
@@ -98,7 +98,7 @@ struct UctPending {
 static_assert(sizeof(UctPending) == 32);
 
 // A call that makes memory known to others, or ends that. `address` and `bytes` are of the memory,
-// 0 where the call does not say which it is. A call may make others inside, also of its own action:
+// 0 if the call does not name it. A call may make other calls inside, also of its own kind:
 // uct_md_mem_reg calls uct_md_mem_reg_v2 in newer versions of UCX.
 struct MemoryCall {
   Head head;  // a: MemoryFunction | (Origin | Route << 4) << 8, b: status as int32
@@ -114,15 +114,16 @@ struct MemoryCall {
 };
 static_assert(sizeof(MemoryCall) == 72);
 
-// What the fields mean depends on the family of the function (family_of): `handle` is a worker for
-// receives and for the flushes of workers, else an endpoint; `bytes` is the length of the buffer
-// (sends: of the message, active messages: without their header; atomics: of one operand).
+// The meaning of the fields depends on the family of the function (family_of): `handle` is a worker
+// for receives and for the flushes of workers, else an endpoint; `bytes` is the length of the
+// buffer (sends: of the message, active messages: without their header; atomics: of one operand).
 struct UcpOperation {
-  // kUnknownLength: a generic datatype, whose packed length only the wire tells.
-  // kProbed: `posted_tick` of a matched receive is its probe's.
-  // kImplicit: nobody is told its end, which only a later flush makes sure of: *_nbi, atomic posts.
+  // kUnknownLength: a generic datatype; only the messages on the wire show its packed length.
+  // kProbed: `posted_tick` of a matched receive is that of its probe.
+  // kImplicit: its end is never reported; only a later flush guarantees it: *_nbi, atomic posts.
   // kCallStart: `start_tick` is that of the MPI call around it, which began a little earlier.
-  // kCallEnd: so is its end, a little later: `duration_ticks` is 0, and the call's record tells it.
+  // kCallEnd: it takes its end from that call, too, a little later: `duration_ticks` is 0, and the
+  // call's record has the end.
   static constexpr std::uint8_t kUnknownLength = 1, kUntracked = 2, kProbed = 4, kImplicit = 8,
                                 kCallStart = 16, kCallEnd = 32, kMemory = 64;
   Head head;  // a: UcpFunction | flags << 8, b: status as int32 at return
@@ -145,7 +146,7 @@ struct UcpOperation {
   };
   std::uint64_t buffer;
   union {
-    std::uint64_t posted_tick;  // tag_receive: the tick that gives their place in matching order
+    std::uint64_t posted_tick;  // tag_receive: the tick that gives its place in matching order
     Id origin;  // all but tags: the UctArrival in whose handler the call was made, 0 = none
   };
 };
@@ -162,8 +163,8 @@ struct OperationMemory {
 };
 static_assert(sizeof(OperationMemory) == 8);
 
-// End of a UCP operation that was INPROGRESS at return, and of every tagged receive. Sends stop
-// after `tick`; receives add what they received.
+// End of a UCP operation that was INPROGRESS at return, and of every tagged receive. Records of
+// sends end after `tick`; those of receives add what was received.
 struct UcpCompletion {
   // `tick` is that of the arrival in whose handler it ended.
   static constexpr std::uint16_t kArrivalTick = 1;
@@ -179,8 +180,8 @@ struct UcpCompletion {
 static_assert(sizeof(UcpCompletion) == 40);
 inline constexpr std::size_t kSendCompletionWords = 3;
 
-// An outermost MPI call of a thread; mpi_window_call: on a window, mpi_file_call: on a file. What
-// else is known of it follows by `parts`, in this order:
+// An outermost MPI call of a thread; mpi_window_call: on a window, mpi_file_call: on a file. More
+// fields follow by `parts`, in this order:
 //   kPeer     MpiPeer: of what is sent, or of a call that only receives or moves nothing; the root
 //             of a collective operation as its `peer`
 //   kVolume   MpiVolume of the same; of a collective operation what this process hands to it
@@ -192,8 +193,8 @@ inline constexpr std::size_t kSendCompletionWords = 3;
 struct MpiCall {
   static constexpr std::uint16_t kPeer = 1, kVolume = 2, kReceive = 4, kRequest = 8, kCaller = 16,
                                  kStack = 32;
-  // Marks in place of a peer or a tag. kRoot: the root that this process is, in an
-  // intercommunicator.
+  // Marks in place of a peer or a tag. kRoot: in an intercommunicator, this process is itself the
+  // root.
   static constexpr std::int32_t kAny = -1, kNull = -2, kRoot = -3, kNone = INT32_MIN;
   static constexpr unsigned kFunctionBits = 10;
   static constexpr std::uint16_t kMaxFunctions = 1 << kFunctionBits;
@@ -204,13 +205,13 @@ struct MpiCall {
   Head head;  // a: function number (TextKind::mpi_function) | parts << kFunctionBits, b: result
   std::uint64_t start_tick;
   std::uint64_t duration_ticks;
-  std::uint64_t scope;  // handle of the communicator, window or file; 0 where the call has none
+  std::uint64_t scope;  // handle of the communicator, window or file; 0 if the call has none
 };
 static_assert(sizeof(MpiCall) == 32);
 
-// Calls that are about partitions have two other numbers in its place: MPI_Pready and
-// MPI_Pready_range the first and the last partition; MPI_Parrived a partition and whether it has
-// arrived. Those that test one request have kNone and whether it was complete.
+// Calls about partitions have two other numbers here: MPI_Pready and MPI_Pready_range the first and
+// the last partition; MPI_Parrived a partition and whether it has arrived. Calls that test one
+// request have kNone and whether it was complete.
 struct MpiPeer {
   std::int32_t peer;  // rank in the communicator or window, or a mark
   std::int32_t tag;   // or kAny / kNone; of MPI_Win_lock its kind, as the MPI library counts
@@ -219,16 +220,16 @@ static_assert(sizeof(MpiPeer) == 8);
 
 struct MpiVolume {
   std::uint64_t bytes;     // count * size of the datatype, or the sum of such
-  std::uint64_t datatype;  // its handle, 0 where there are several or none
+  std::uint64_t datatype;  // its handle, 0 if there are several or none
 };
 static_assert(sizeof(MpiVolume) == 16);
 
-// The requests of a call of this lane that begins at `tick`, where there may be several: first
-// those it was called with, recorded before it could end them; then, of a call that ended only some
-// of them, which ones. Handles follow or, kCompleted, positions among all requests of the call, two
-// to a word. kMore: another record goes on with them. kPartitions: it is no list of requests. Two
-// to a word, of MPI_Pready_list the partitions, of calls that make partitioned requests how many
-// partitions these have.
+// The requests of a call of this lane that begins at `tick`, if it can have several. The first
+// record has those that it was called with, recorded before it could end them. If the call ended
+// only some of them, another record says which. Handles follow or, kCompleted, positions among all
+// requests of the call, two to a word. kMore: another record continues the list. kPartitions: not a
+// list of requests, but numbers, two to a word: the partitions of MPI_Pready_list, or how many
+// partitions each request has in calls that make partitioned requests.
 struct MpiRequests {
   static constexpr std::uint16_t kCompleted = 1, kMore = 2, kPartitions = 4;
   static constexpr std::size_t kMost = 240;  // in one record

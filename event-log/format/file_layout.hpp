@@ -1,14 +1,19 @@
 // Layout of a uctrace event log. Its records are in events.hpp and definitions.hpp.
 //
 // A log is one file per process: a ProcessPage, followed by blocks of packed records and tables of
-// further lanes. What is not packed yet lies in chunks: in a second file beside it (kLiveSuffix)
-// where the storage is mapped, in memory where it is drained, behind the page where the process has
-// no helper. A chunk is of a power-of-two size (>= kMinChunkBytes), led by a
+// further lanes. Records that are not packed yet lie in chunks: in a second file beside it
+// (kLiveSuffix) if the storage is mapped, in memory if it is drained, behind the page if the
+// process has no helper. The size of a chunk is a power of two (>= kMinChunkBytes). It is led by a
 // ChunkHeader, and belongs to one lane (a recording thread) and one stream (events or definitions);
 // chunks of a lane and stream follow each other by `sequence`. Inside a chunk records lie back to
 // back, 8-byte aligned; a record whose first word is zero is not published yet and ends the
 // readable part of its chunk. A block holds a run of the records of one chunk. All integers are in
-// host byte order; a log states its byte order by its magic.
+// host byte order; the magic of a log shows its byte order.
+//
+// Times are ticks of the clock named in ProcessPage::clock; anchors turn them into nanoseconds.
+// Handles (endpoints, workers, communicators) are the raw words that the program used. Their
+// libraries reuse them, so a reader resolves a handle at a tick: the newest definition not later
+// than it.
 //
 // Times are ticks of the clock named in ProcessPage::clock; anchors turn them into nanoseconds.
 // Handles (endpoints, workers, communicators) are the raw words the program used. They are recycled
@@ -34,7 +39,7 @@ inline constexpr std::uint32_t kGapMagic = 0x20504147;       // "GAP "
 inline constexpr std::uint32_t kLanesMagic = 0x454e414c;     // "LANE"
 inline constexpr std::uint32_t kFormatVersion = 7;
 
-// Behind the name of a log: the chunks whose records are not in it yet.
+// Appended to the name of a log: the file of the chunks whose records are not in the log yet.
 inline constexpr char kLiveSuffix[] = ".live";
 
 inline constexpr std::size_t kMinChunkBytes = 64 * 1024;
@@ -76,8 +81,8 @@ constexpr Id make_id(std::uint64_t lane, std::uint64_t number) {
 constexpr std::uint64_t lane_of(Id id) { return id >> kIdLaneShift; }
 constexpr std::uint64_t number_in_lane(Id id) { return id & ((Id{1} << kIdLaneShift) - 1); }
 
-// Totals of one lane, counted where the event happens and independently of the records, so that
-// the accounting identities compare two separate counts. Never reset, never overwritten.
+// Totals of one lane, counted where the event happens and independently of the records, so that the
+// accounting identities compare two separate counts. Never reset, never overwritten.
 template <typename Number>
 struct CountersOf {
   Number uct_posted_ok;       // operations that returned OK or INPROGRESS
@@ -104,7 +109,7 @@ struct CountersOf {
   Number ucp_am_receives;       // calls of the program's active message handlers
   Number ucp_am_data_receives;  // ucp_am_recv_data_nbx
   // Requests that UCT took into a pending queue, refused to queue (there is room to post again), or
-  // queued without our callback in them, for lack of a place.
+  // queued without our callback in them, because no place was free.
   Number uct_pending_added;
   Number uct_pending_refused;
   Number uct_pending_untracked;
@@ -113,13 +118,14 @@ struct CountersOf {
   Number uct_tag_receives_ended;
   Number ucp_stream_sends;
   Number ucp_stream_receives;
-  // Requests that UCP queued inside itself, whose context found no room (uct-shim/carried.hpp).
+  // Requests that UCP queued inside itself and for whose context there was no room
+  // (uct-shim/carried.hpp).
   Number ucp_requests_not_carried;
-  // A log of bounded size (UCTRACE_MAX_LOG): events that gave way to newer ones, and the tick up to
+  // A log of bounded size (UCTRACE_MAX_LOG): events that newer ones overwrote, and the tick up to
   // which they reach. The thread that writes the file counts them, not the lane's own.
   Number overwritten[kDropKinds];
   Number overwritten_until_tick;  // 0 = none were
-  // Call stacks that events asked for, and of these: found by unwinding, not by the memo; deeper
+  // Call stacks that events requested, and of these: found by unwinding, not by the memo; deeper
   // than kMaxStackFrames; not taken, because another one was being taken on this thread.
   Number stacks_captured;
   Number stacks_unwound;
@@ -130,13 +136,12 @@ struct CountersOf {
   Number uct_pending_left;     // requests that left a pending queue, or were lost sight of in it
   Number ucp_messages_taken;   // tag receives that ended with a message
   Number mpi_request_records;  // MpiRequests
-  // Words of memory in records that were published, questions to a GPU driver what an address is,
-  // and addresses of which it could not tell.
+  // Words of memory in records that were published, queries to a GPU driver about an address, and
+  // addresses that it could not identify.
   Number memory_words;
   Number memory_queries;
   Number memory_unknown;
-  // Calls of MPI_Parrived that found nothing and have no record (UCTRACE_POLLS), and how long they
-  // took.
+  // Calls of MPI_Parrived that found nothing and have no record (UCTRACE_POLLS), and their time.
   Number mpi_polls;
   Number mpi_poll_ticks;
   Number memory_calls;      // MemoryCall
@@ -146,13 +151,13 @@ using LaneCounters = CountersOf<std::uint64_t>;
 using LiveCounters = CountersOf<Counter>;  // while the lane's thread counts
 static_assert(sizeof(LaneCounters) == 57 * 8);
 
-// The outermost MPI call that a thread is in: what an MpiCall record of it begins with, for it gets
-// one only when it returns. Plain stores, the head last and cleared first: a snapshot of a living
-// process may mix two calls that follow each other. Logs of earlier builds of this version have
-// zeros in the first two: not known.
+// The outermost MPI call that a thread is in: the beginning of its MpiCall record, which is written
+// only when the call returns. Plain stores, the head last and cleared first: a snapshot of a living
+// process may mix two successive calls. Logs of earlier builds of this version have zeros in the
+// first two fields: not known.
 struct CurrentCall {
   std::uint64_t caller;   // address in the program that the call returns to
-  std::uint64_t request;  // as of an MpiCall; of a call that makes one, where it will store it
+  std::uint64_t request;  // as of an MpiCall; if the call makes one, where it will store it
   Head head;  // type: of an MpiCall, unpublished = in none; a: function number, without parts
   std::uint64_t start_tick;
   std::uint64_t scope;
@@ -202,7 +207,7 @@ struct ProcessPage {
   std::uint32_t lanes_used;
   std::uint32_t write_errno;                       // why records were first lost, 0 if none were
   std::uint64_t allocated_bytes;                   // of the file, as far as it was written
-  std::uint64_t dropped_without_lane[kDropKinds];  // of threads that got none
+  std::uint64_t dropped_without_lane[kDropKinds];  // of threads that got no lane
   std::uint32_t anchor_count;  // anchors[0] is the first; the last slot is refreshed for ever
   std::uint32_t file_system;   // f_type of statfs(2) where the log lies (file_systems.hpp)
   Anchor anchors[kAnchors];
@@ -210,22 +215,22 @@ struct ProcessPage {
   std::uint8_t reserved0[3];
   std::uint32_t image;           // 1, 2, ...: the process replaced itself (exec) so often since
                                  // its first log; 0 in that one
-  std::uint64_t time_namespace;  // inode of /proc/self/ns/time, 0 where the kernel has none
-  // As the launcher's environment has them. A rank only if this is the process that was launched
-  // and not one that it started: the reader finds that out.
+  std::uint64_t time_namespace;  // inode of /proc/self/ns/time, 0 if the kernel has none
+  // As the launcher's environment has them. It is a rank only if this is the process that was
+  // launched, not one that it started: the reader finds that out.
   std::int32_t launch_rank;
   std::int32_t launch_size;  // 0 = the environment has none
   StackMode stacks;
   Unwinder unwinder;
   std::uint16_t threads_at_end;  // lanes that other threads still had when this one closed the log
   std::uint8_t never_drops;  // 1: threads wait where they would drop records (UCTRACE_NEVER_DROP)
-  ThreadLevel thread_level;  // that MPI gave
+  ThreadLevel thread_level;  // that MPI provided
   std::uint8_t reserved2[2];
   std::uint64_t live_bytes;       // of the file of chunks beside the log; 0 = it is not needed
   std::uint64_t max_event_bytes;  // bound of the blocks of events, 0 = none
   std::uint64_t packing_ns;  // wall time for making the blocks of the log, without writing them
   std::uint64_t writing_ns;  // and for writing them
-  // The sign of life, CLOCK_REALTIME: when it was last given; 0 = nobody gives one (liveness.hpp).
+  // The sign of life, CLOCK_REALTIME: when it was last given; 0 = nothing gives one (liveness.hpp).
   std::uint64_t heartbeat_realtime_ns;
   std::uint64_t waits;      // of threads for memory to record into, and
   std::uint64_t waited_ns;  // how long they waited, where `never_drops` is set
@@ -263,10 +268,10 @@ struct ChunkHeader {
 };
 static_assert(sizeof(ChunkHeader) == 64);
 
-// Leads records of one chunk that were packed (codec.hpp), from `first` on. Needs no other block to
-// be read. Padded to kBlockAlignment with zeros.
+// Leads packed records of one chunk (codec.hpp), from `first` on. A reader needs no other block to
+// read it. Padded to kBlockAlignment with zeros.
 struct BlockHeader {
-  // Behind these records lies one in the chunk that was begun and never finished.
+  // A record that was begun and never finished follows these in the chunk.
   static constexpr std::uint8_t kUnfinished = 1;
   std::uint32_t magic;
   std::uint32_t bytes;  // of the whole block, this header included
@@ -276,7 +281,7 @@ struct BlockHeader {
   std::uint32_t sequence;             // of the chunk
   std::uint32_t first;                // offset of the first record in the chunk
   std::uint32_t raw_bytes;            // of the records as they were there
-  std::uint32_t records[kDropKinds];  // how many they are
+  std::uint32_t records[kDropKinds];  // how many records there are
   std::uint64_t last_tick;            // when the last of them ended
   Anchor anchor;                      // of the chunk
   std::uint64_t checksum;             // checksum_of()

@@ -1,5 +1,5 @@
-// Names that others chose (hosts, batch jobs) as parts of file names. Both the job and the command
-// use it, so that they agree on the names. It calls nothing.
+// Names from outside (hosts, batch jobs) as parts of file names. Both the recorder in the job and
+// the command use it, so that they agree on the names. It calls no function.
 #pragma once
 
 #include <cstddef>

@@ -14,9 +14,9 @@ struct FileSystem {
   bool remote;  // a write may fail later than it returns
 };
 
-// A log is mapped only where a page that has its block keeps it: what is stored there later can
-// then not fail. On file systems that copy on write it can (a full disk is a SIGBUS), over a
-// network it can at any time, and an overlay does not tell what lies below it.
+// A log is mapped only if the file system keeps a page that has its block: a later store to such a
+// page cannot fail. On copy-on-write file systems it can (a full disk is a SIGBUS), over a network
+// it can at any time, and an overlay does not show what lies below it.
 inline constexpr FileSystem kFileSystems[] = {
     {0xef53, "ext4", Storage::mapped, false},  // ext2 and ext3 share the number
     {0x58465342, "xfs", Storage::mapped, false},
@@ -44,7 +44,7 @@ inline constexpr FileSystem kFileSystems[] = {
     {0x7461636f, "ocfs2", Storage::drained, true},
 };
 
-// One that is not known counts as remote.
+// An unknown file system counts as remote.
 constexpr FileSystem file_system_of(std::uint32_t type) {
   for (const FileSystem& known : kFileSystems) {
     if (known.type == type) return known;

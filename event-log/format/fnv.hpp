@@ -1,4 +1,4 @@
-// FNV-1a: short names for things that are told apart by text or by bytes. It keeps nobody out.
+// FNV-1a: short names to distinguish texts or bytes. It is no protection against attackers.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The enumerations of an event log: what its records and its ProcessPage number. Values are part of
-// the format: never renumber, only append (docs/log-format.md).
+// The enumerations of an event log, as its records and its ProcessPage number them. Values are part
+// of the format: never renumber, only append (docs/log-format.md).
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ inline constexpr std::size_t kLayers = 4;
 // `unwanted`: the user left it out (`record --layers`).
 enum class LayerState : std::uint8_t { unused = 0, on = 1, off = 2, unwanted = 3 };
 
-// Whether the layer makes no records for good.
+// Whether the layer is off for good and makes no records.
 constexpr bool is_off(LayerState state) {
   return state == LayerState::off || state == LayerState::unwanted;
 }
@@ -27,16 +27,16 @@ constexpr bool is_off(LayerState state) {
 // How the process ended, as far as it could say itself. A live or killed process stays `running`.
 enum class ExitKind : std::uint8_t { running = 0, exited = 1, finalized = 2, aborted = 3 };
 
-// How records reach the file. `mapped`: they are stored into its pages, and what is recorded
-// outlives the process. `drained`: they are kept in memory and written behind; a process that is
-// killed takes along what was not written yet.
+// How records reach the file. `mapped`: they are stored into its pages, and survive the process.
+// `drained`: they are kept in memory and written later; if the process is killed, those that were
+// not written yet are lost.
 enum class Storage : std::uint8_t { unknown = 0, mapped = 1, drained = 2 };
 
-// Of MPI: which threads of a process may call it, and when.
+// The thread level of MPI: which threads of a process may call it, and when.
 enum class ThreadLevel : std::uint8_t { unknown = 0, single, funneled, serialized, multiple };
 
-// Whose call stacks are kept. `mpi`: of the program's own calls, to MPI or from outside of MPI to
-// UCP. `all`: of each UCP and UCT operation as well, with their libraries' frames.
+// Whose call stacks are kept. `mpi`: those of the program's own calls, to MPI or from outside of
+// MPI to UCP. `all`: also those of each UCP and UCT operation, with their libraries' frames.
 enum class StackMode : std::uint8_t { off = 0, mpi = 1, all = 2 };
 
 // What walked the stacks; `none` before the first one.
@@ -99,8 +99,8 @@ enum class UctOp : std::uint8_t { none = 0, UCTRACE_UCT_OPS(UCTRACE_ENUMERATOR) 
 // What came up from a transport.
 enum class ArrivalKind : std::uint8_t {
   active_message = 0,
-  // Tag offload. Unexpected: no posted receive took it. Matched: one did; of a rendezvous, so that
-  // the layer above fetches the data, or all of it is in place.
+  // Tag offload. Unexpected: no posted receive took it. Matched: a posted receive did. For a
+  // rendezvous, the layer above then fetches the data, or all of it is in place.
   tag_eager_unexpected,
   tag_rndv_unexpected,
   tag_matched,
@@ -124,12 +124,12 @@ enum class PendingEvent : std::uint8_t {
   added,
   dispatched,  // and done: it left the queue
   purged,
-  lost_sight,  // no place was left for what is known of it; it is in the queue still
+  lost_sight,  // no place was left to keep what is known of it; it is still in the queue
   kCount
 };
 
-// The slots of an interface's table of operations that have a hook: bits of UctInterface::offered
-// and hooked.
+// The slots of an interface's table of operations that have a hook, as bits of
+// UctInterface::offered and hooked.
 enum class UctHook : std::uint8_t { UCTRACE_UCT_SLOTS(UCTRACE_ENUMERATOR) kCount };
 
 enum class UcpFunction : std::uint8_t {
@@ -146,16 +146,16 @@ enum class UcpFamily : std::uint8_t {
   put,
   get,
   atomic,
-  flush,  // fences and the closing of endpoints too
+  flush,  // also fences and the closing of endpoints
   am_send,
   am_receive,       // a handler's call
-  am_receive_data,  // fetches what a handler was only told of
+  am_receive_data,  // fetches data that a handler only got a descriptor of
   stream_send,
   stream_receive,
 };
 
 namespace detail {
-// A table, because the record path asks for every operation.
+// A table, because the record path looks up every operation.
 inline constexpr UcpFamily kFamilies[] = {
     UcpFamily::none,
 #define UCTRACE_FAMILY(function, family) UcpFamily::family,
@@ -170,7 +170,7 @@ constexpr UcpFamily family_of(UcpFunction function) {
                                         : UcpFamily::none;
 }
 
-// A function that makes memory known to others.
+// A function that makes memory known to other processes.
 enum class MemoryFunction : std::uint8_t {
   none = 0,
 #define UCTRACE_ENUMERATOR(name, ...) name,
@@ -182,15 +182,15 @@ enum class MemoryFunction : std::uint8_t {
 enum class MemoryAction : std::uint8_t {
   none,
   registration,    // memory of this process, with a memory domain
-  attachment,      // of another process, by its key
+  attachment,      // of another process's memory, by its key
   deregistration,  // ends one of these
-  key_packing,     // for others
-  key_unpacking,   // of others
+  key_packing,     // for other processes
+  key_unpacking,   // of other processes
   key_release,     // gives an unpacked one back
   mapping,         // by UCP, with all memory domains that need it
   unmapping,
   kernel_endpoint,  // kernels on a GPU may post on an endpoint (KernelAccess)
-  kernel_memory,    // and use memory
+  kernel_memory,    // kernels may also use memory
   kernel_release,   // ends one of these
 };
 
@@ -221,7 +221,7 @@ enum class Origin : std::uint8_t {
 enum class Route : std::uint8_t {
   none = 0,
   call = 1,        // posted inside the UCP call itself, or inside the active message handler
-  pending = 2,     // dispatched from a pending queue; origin was kept from when it was queued
+  pending = 2,     // dispatched from a pending queue; origin was kept since it was queued
   completion = 3,  // posted from the completion callback of an operation with that origin
   request = 4,   // for a request that UCP had queued inside itself; origin was kept by its address
   blocking = 5,  // posted inside a blocking call, which also makes progress for others
@@ -241,10 +241,10 @@ enum class TextKind : std::uint8_t {
   ucx_protocol = 10,      // `id` is UctOperation's protocol number
   uct_library = 11,       // path of a libuct in use; `id` 1: it is a rebuilt one, 0: a stock one
   recording_when = 12,    // the user's conditions; `id` 1: to start recording, 0: to stop
-  gpu_library = 13,       // path of the driver of GPUs that is asked what memory is
-  gpu_history = 14,    // of allocations; `id` 0: who tells it, 1: the library that was to tell it
-  setting = 15,        // NAME=VALUE, from elsewhere; `id` is a SettingFrom (setting_names.hpp)
-  network_card = 16,   // what one counted; lowest bit of `id` 0: at the start, 1: at the end
+  gpu_library = 13,       // path of the GPU driver that is asked about memory
+  gpu_history = 14,  // of allocations; `id` 0: its source, 1: the library that should be its source
+  setting = 15,      // NAME=VALUE, from elsewhere; `id` is a SettingFrom (setting_names.hpp)
+  network_card = 16,   // its counters; lowest bit of `id` 0: at the start, 1: at the end
   memory_domain = 17,  // `id` is a MemoryCall's domain
 };
 
@@ -274,24 +274,24 @@ enum class Combiner : std::uint8_t {
   kCount
 };
 
-// What switched the recording of events on or off. `start`: it began so.
+// What switched the recording of events on or off. `start`: the state at the start.
 enum class SwitchCause : std::uint8_t { start = 0, pcontrol = 1, signal = 2, kCount };
 
-// Kinds of records that can be dropped; index of LaneCounters::dropped. `uncounted`: what is tried
-// again.
+// Kinds of records that can be dropped; index of LaneCounters::dropped. `uncounted`: records that
+// are tried again.
 enum class DropKind : std::uint8_t { uct = 0, ucp = 1, mpi = 2, definition = 3, uncounted = 4 };
 inline constexpr std::size_t kDropKinds = 4;
 
 // Why a record was dropped; index of LaneInfo::dropped_by_cause. log-merger/model/drop_words.cpp
-// says it in words.
+// has the words for it.
 enum class DropCause : std::uint8_t {
   helper_late = 0,  // chunks were used up before the helper came to make more
-  helper_gone,      // so they were, and the helper had not come for a second or more
+  helper_gone,      // the same, and the helper had not come for a second or more
   packing_slow,     // chunks wait for being packed
   storage_slow,     // chunks wait for the file system
   chunks_bound,     // threads hold as many chunks as the recorder makes
   no_memory,
-  no_room,  // on the disk, or of a quota
+  no_room,  // on the disk, or in a quota
   file_too_large,
   refused,       // a system call was refused: by a sandbox, or by the file system
   not_writable,  // the folder
@@ -305,7 +305,7 @@ enum class DropCause : std::uint8_t {
 };
 inline constexpr std::size_t kDropCauses = static_cast<std::size_t>(DropCause::kCount);
 
-// How a record that was made and then lost is counted.
+// The counter for a record that was made and then lost.
 constexpr DropKind drop_kind_of(RecordType type) {
   switch (type) {
     case RecordType::uct_operation:

@@ -7,19 +7,19 @@
 
 namespace uctrace::log {
 
-// Where a setting stands; `id` of its Text. Those of the environment are TextKind::environment.
+// Where a setting comes from; `id` of its Text. Those of the environment are TextKind::environment.
 enum class SettingFrom : std::uint8_t {
   environment = 0,
   mpi_file = 1,  // a file of parameters of Open MPI, PMIx or PRRTE
   ucx_file = 2,  // a ucx.conf
   system = 3,    // the kernel's, and limits of the process
-  // No settings, but what UCT said when UCX asked what there is:
+  // Not settings, but what UCT answered when UCX queried its resources:
   offered = 4,    // TRANSPORT=DEVICE
-  component = 5,  // COMPONENT=how many memory domains it has: UCT's modules
+  component = 5,  // COMPONENT=number of its memory domains: UCT's modules
   kCount
 };
 
-// Variables that begin so are settings of UCX, of an MPI or of a launcher.
+// Variables with these prefixes are settings of UCX, of an MPI or of a launcher.
 inline constexpr std::string_view kSettingPrefixes[] = {
     "UCX_",           "OMPI_MCA_",      "PRTE_MCA_",      "PMIX_MCA_",
     "MPIR_",  // MPIR_CVAR_ among them
@@ -27,13 +27,13 @@ inline constexpr std::string_view kSettingPrefixes[] = {
     "SLURM_MPI_TYPE", "SLURM_CPU_BIND", "SLURM_MEM_BIND", "SLURM_DISTRIBUTION",
 };
 
-// What may let somebody into a job is never taken.
+// Variables that may give access to a job are never taken.
 inline constexpr std::string_view kSecretWords[] = {
     "SECRET", "PASSW", "TOKEN", "CREDENTIAL", "PRIVATE", "AUTH", "PRECONDITION_TRANSPORTS",
 };
 
-// What of a text is before a place in it, and from there on. Not by string_view's own function,
-// which could throw: there are no exceptions in a job.
+// The text before a place in it, and from there on. Not by string_view's own function, which could
+// throw: there are no exceptions in a job.
 constexpr std::string_view before(std::string_view text, std::size_t end) {
   return {text.data(), end < text.size() ? end : text.size()};
 }
@@ -53,7 +53,7 @@ constexpr bool has_word(std::string_view name, std::string_view word) {
   return false;
 }
 
-// The name of a variable, as far as its '='.
+// The name of a variable, up to its '='.
 constexpr bool is_secret(std::string_view name) {
   for (const std::string_view word : kSecretWords) {
     if (has_word(name, word)) return true;

@@ -1,5 +1,5 @@
-// What the functions of UCP, and those of memory, are called: the merger shows the names, the shims
-// know them for hooks that the user leaves out.
+// The names of the functions of UCP, and of those of memory: the merger shows them, and the shims
+// match them with the hooks that the user leaves out.
 #pragma once
 
 #include <array>

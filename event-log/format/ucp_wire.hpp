@@ -1,8 +1,8 @@
 // What the UCP layer writes in front of its active messages on the wire: the ids of UCX 1.11-1.23
 // (src/ucp/core/ucp_types.h) and the sizes of their headers. The shims keep the first words of a
-// header with an operation or arrival; the merger reads them to tell payload from header bytes and
-// to join the fragments of one message by the ids in them. Values are protocol facts of UCX and are
-// valid for interfaces that a UCP worker opened, only.
+// header with an operation or arrival. The merger reads them to separate payload from header bytes,
+// and to join the fragments of one message by the ids in them. The values are facts of UCX's
+// protocols, and valid only for interfaces that a UCP worker opened.
 #pragma once
 
 #include <cstddef>
@@ -40,16 +40,16 @@ enum class AmId : std::uint8_t {
 };
 inline constexpr std::size_t kAmIds = 32;
 
-// The id that says what a message is. From UCX 1.21 on fragments between endpoints with failover
-// (UCP_ERR_HANDLING_MODE_FAILOVER) have ids of their own, and are otherwise the same.
+// The id that identifies the kind of message. From UCX 1.21 on, fragments between endpoints with
+// failover (UCP_ERR_HANDLING_MODE_FAILOVER) have ids of their own, and are otherwise the same.
 constexpr AmId kind_of(std::uint8_t am_id) {
   const auto id = static_cast<AmId>(am_id);
   if (id == AmId::am_first_psn) return AmId::am_first;
   return id == AmId::am_middle_psn ? AmId::am_middle : id;
 }
 
-// The message of UCP's connection protocol by which it asks whether a peer is alive, where the
-// transport cannot (ucp_wireup_msg_t::type; UCX 1.11 to 1.23).
+// The message of UCP's wire-up protocol by which it asks whether a peer is alive, if the transport
+// cannot (ucp_wireup_msg_t::type; UCX 1.11 to 1.23).
 inline constexpr std::uint8_t kWireupEndpointCheck = 4;
 
 // How the messages of one AM id look. `header_bytes` in front of the payload; `control` messages
@@ -137,7 +137,7 @@ constexpr AmShape make_shape(std::uint8_t am_id) {
   }
 }
 
-// A table, because the record path asks for every message: the switch costs 15 ns.
+// A table, because the record path looks up every message: the switch costs 15 ns.
 struct Shapes {
   AmShape of[256];
   constexpr Shapes() : of{} {
@@ -150,8 +150,8 @@ inline constexpr Shapes kShapes;
 
 }  // namespace detail
 
-// The first `count` words (at most kMaxWords) of a header that may lie anywhere. memcpy of so few
-// becomes a string instruction, which takes 20 ns to start.
+// Copies the first `count` words (at most kMaxWords) of a header with any alignment. memcpy of so
+// few becomes a string instruction, which takes 20 ns to start.
 inline constexpr std::size_t kMaxWords = 5;
 inline void copy_words(std::uint64_t* to, const void* from, std::size_t count) {
   const auto copy = [&](std::size_t i) {
@@ -184,20 +184,21 @@ inline void copy_words(std::uint64_t* to, const void* from, std::size_t count) {
 
 constexpr const AmShape& shape_of(std::uint8_t am_id) { return detail::kShapes.of[am_id]; }
 
-// The same for a release of UCX. One that does not begin with places (UCX 1.11) answers a get with
-// req_id alone in front of the data, and has the message's id in am_middle in front of the offset,
-// which is not kept then: where their bytes belong only the order says in which they are sent.
+// The same for a release of UCX. A release whose headers do not name places (UCX 1.11) answers a
+// get with only req_id in front of the data. Its am_middle has the message's id in front of the
+// offset, which is then not kept. Only the order in which they are sent shows where their bytes
+// belong.
 constexpr AmShape shape_of(std::uint8_t am_id, bool names_places) {
   const bool shorter = !names_places && kind_of(am_id) == AmId::get_reply;
   return shorter ? AmShape{8, 1, false} : shape_of(am_id);
 }
 
-// Of a fragment of the user's active messages, by its first word: the user's header in it.
+// The user's header bytes in a fragment of the user's active messages, from its first word.
 constexpr std::uint64_t program_header_bytes(std::uint8_t am_id, std::uint64_t first_word) {
   return kind_of(am_id) == AmId::am_middle ? 0 : first_word >> 32;
 }
 
-// Connects an endpoint, for whoever uses it.
+// Whether a message connects an endpoint.
 constexpr bool connects(std::uint8_t am_id) {
   return am_id == static_cast<std::uint8_t>(AmId::wireup);
 }

@@ -1,9 +1,9 @@
 // The functions of UCX that are recorded, each declared once: enumerations, names and tables of
-// hooks are made of these lists. Their order is part of the log's format: never reorder, only
+// hooks are made from these lists. Their order is part of the log's format: never reorder, only
 // append (docs/log-format.md).
 #pragma once
 
-// X(operation): what a UCT operation is. `tag_recv_zcopy` is posted to the interface, and moves
+// X(operation): the kinds of UCT operations. `tag_recv_zcopy` is posted to the interface, and moves
 // nothing by itself.
 #define UCTRACE_UCT_OPS(X) \
   X(put_short)             \
@@ -71,7 +71,7 @@
   X(iface_flush, iface_flush)
 
 // X(function, action): the functions that make memory known to others, and what they do
-// (MemoryAction). Those of UCT are called by UCP as well, and by UCT itself.
+// (MemoryAction). UCP also calls those of UCT, and so does UCT itself.
 #define UCTRACE_MEMORY_FUNCTIONS(X)                   \
   X(uct_md_mem_reg, registration)                     \
   X(uct_md_mem_reg_v2, registration)                  \
