@@ -10,7 +10,7 @@
 
 namespace uctrace {
 
-// Calls that are alike, or what of a call went to one communicator.
+// Calls that are alike, or the part of a call's cost that goes to one communicator.
 struct CallCost {
   std::uint32_t process = 0;
   TextId function = kNoText;
@@ -19,7 +19,7 @@ struct CallCost {
   std::uint64_t calls = 0, ns = 0, waiting_ns = 0;
 };
 
-// Out of the sums that the run keeps; or of all its calls, each read once.
+// From the sums that the run keeps; else from all its calls, each read once.
 template <typename Body>
 void for_each_call_cost(const RowSource& source, Body body) {
   const Run& run = source.run();
@@ -37,7 +37,7 @@ void for_each_call_cost(const RowSource& source, Body body) {
   });
 }
 
-// Nobody reads more rows of such a table.
+// Nobody reads more rows of such a table than these.
 inline constexpr std::size_t kMostPageRows = 500;
 
 }  // namespace uctrace

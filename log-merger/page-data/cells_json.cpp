@@ -12,7 +12,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// As the page numbers GPUs: in the order of Run::gpus.
+// Numbers GPUs as the page does: in the order of Run::gpus.
 ordered_json place_json(MemoryKind kind, std::int32_t gpu) {
   return {{"kind", name_of(kind)}, {"gpu", gpu}};
 }

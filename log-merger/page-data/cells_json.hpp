@@ -1,4 +1,4 @@
-// Cells, their classes and the steps of these as the page reads them (docs/page-data.md).
+// Cells, their classes and the steps of the classes, as the page reads them (docs/page-data.md).
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -7,7 +7,7 @@
 namespace uctrace {
 namespace {
 
-// The places of the chosen rows, in the order of their table: so each part of it is read once.
+// The places of the chosen rows, in the order of their table, so that each part of it is read once.
 std::vector<std::size_t> in_table_order(const DetailChoice::Numbers& chosen) {
   std::vector<std::size_t> order(chosen.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

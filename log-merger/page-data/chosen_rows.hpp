@@ -11,7 +11,7 @@ namespace uctrace {
 
 class ChosenRows final : public DetailRows {
  public:
-  // `chosen` outlives it.
+  // The caller keeps `chosen` alive.
   ChosenRows(const RowSource& source, const TrafficCells& cells, const DetailChoice::Chosen& chosen)
       : source_(source), chosen_(chosen), cell_of_message_(source, cells, chosen) {}
 

@@ -1,4 +1,4 @@
-// The rows that a page, or a tile of one, tells singly, from wherever they are read.
+// The rows that a page, or a tile of one, lists one by one, wherever they are read from.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace uctrace {
 
-// A row with its number in the run, and its place among those of its kind that are told: these
-// stand in the order of process, then start; messages, which have no process, in that of start.
+// A row with its number in the run, and its place among the listed rows of its kind. These are in
+// the order of process, then start; messages, which have no process, in the order of start.
 template <typename Row>
 using VisitDetail = std::function<void(const Row& row, std::size_t number, std::size_t place)>;
 using VisitPath =
@@ -21,14 +21,15 @@ class DetailRows {
  public:
   virtual ~DetailRows() = default;
   virtual std::size_t count(RowsOf table) const = 0;
-  // Each row once, in any order of their places.
+  // Visits each row once, in any order of their places.
   virtual void each(const VisitDetail<MpiCallRow>& visit) const = 0;
   virtual void each(const VisitDetail<UcpOperationRow>& visit) const = 0;
   virtual void each(const VisitDetail<Transfer>& visit) const = 0;
   virtual void each(const VisitDetail<Message>& visit) const = 0;
-  // The messages with their paths.
+  // Visits the messages with their paths.
   virtual void each_path(const VisitPath& visit) const = 0;
-  // Where a message is counted that is told, or that a row serves which is. nullopt: nowhere.
+  // The cell that counts a message that is listed, or that a listed row serves. nullopt: no cell
+  // does.
   virtual std::optional<std::uint32_t> cell_of(std::int64_t message) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// In which cells messages are that are told in detail, or that operations serve that are.
+// The cells of messages that are listed one by one, or that listed operations serve.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace uctrace {
 
 class MessageCells {
  public:
-  // Reads these messages, and no others but those around them.
+  // Reads these messages, and their neighbours, but no others.
   MessageCells(const RowSource& source, const TrafficCells& cells,
                const DetailChoice::Chosen& chosen);
 
-  // nullopt: it is counted nowhere, or none.
+  // nullopt: no cell counts it, or there is no message.
   std::optional<std::uint32_t> operator()(std::int64_t message) const;
 
  private:

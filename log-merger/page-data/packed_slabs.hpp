@@ -1,4 +1,4 @@
-// What happens over time as the page reads it.
+// Activity over time, as the page reads it.
 #pragma once
 
 #include <vector>

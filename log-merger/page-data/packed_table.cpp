@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// 0, 1, 2, 3 ... for 0, -1, 1, -2 ...: small numbers of either sign have few bytes.
+// Codes 0, -1, 1, -2 ... as 0, 1, 2, 3 ...: small numbers of either sign need few bytes.
 std::uint64_t zigzag(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
 }
@@ -46,7 +46,7 @@ Coded code(const PackedColumn& column) {
   return coded;
 }
 
-// Of a page of a million events: level 9 takes 8.9 s of CPU in all for 11.9 MB, this one 2.7 s for
+// For a page of a million events, level 9 takes 8.9 s of CPU in all for 11.9 MB, this one 2.7 s for
 // 12.4 MB.
 constexpr int kLevel = 6;
 

@@ -11,8 +11,8 @@
 
 namespace uctrace {
 
-// How a column is kept: as its values, or as the first one and the differences from one to the
-// next, which is shorter for what rises slowly.
+// How a column is stored: as its values, or as the first one and the differences from one to the
+// next. Differences are shorter for values that rise slowly.
 enum class Coding : std::uint8_t { values, differences };
 
 struct PackedColumn {
@@ -29,7 +29,7 @@ struct PackedTable {
 // A row, with a value for each column in their order.
 void append(PackedTable& table, std::initializer_list<std::int64_t> row);
 
-// A count as a table holds it; none is beyond 2^63.
+// A count as a table holds it; no count exceeds 2^63.
 inline std::int64_t number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 // {"tables": [{"name", "rows", "columns": [{"name", "bytes", "signed", "differences"}]}],

@@ -71,7 +71,7 @@ ordered_json site_json(const Run& run, std::int32_t call_site) {
 
 std::size_t left_out(std::size_t rows) { return rows - std::min(rows, kMostPageRows); }
 
-// Unsigned: a store may have any times.
+// Unsigned: the times in a store may have any value.
 std::uint64_t length_of(const Delay& delay) {
   return static_cast<std::uint64_t>(delay.direct_ns) +
          static_cast<std::uint64_t>(delay.passed_on_ns);

@@ -9,7 +9,7 @@
 
 namespace uctrace {
 
-// The first one beyond the limit says where the details end.
+// The first row beyond the limit marks where the details end.
 void DetailChoice::keep_first() {
   if (candidates_.size() <= limit_) return;
   const auto beyond = candidates_.begin() + static_cast<std::ptrdiff_t>(limit_);
@@ -56,7 +56,7 @@ std::vector<std::uint64_t> starts_of(const SlabTables& slabs) {
   return starts;
 }
 
-// A store may claim anything: no row is looked at twice, and few at once.
+// A store may claim anything: no row is visited twice, and each block has few rows.
 void require_order(const RowBlock& block, std::array<std::uint64_t, kDetailTables>& behind) {
   std::uint64_t& first = behind[static_cast<std::size_t>(block.of)];
   if (block.first_row < first || block.rows > kRowsAtOnce) {

@@ -1,5 +1,5 @@
 // Which operations the page has in detail: as many as a limit allows, from the start of the span on
-// and without a gap, so that whoever looks at an instant sees all of it or is told.
+// and without a gap. So at any instant the page has all operations, or says that it does not.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace uctrace {
 
 inline constexpr std::size_t kDetailTables = static_cast<std::size_t>(RowsOf::messages) + 1;
 
-// Keeps what may be chosen of the rows that it is told of: at most twice the limit.
+// Keeps the rows that may be chosen, of those that it visits: at most twice the limit.
 class DetailChoice final : public RowVisitor {
  public:
   DetailChoice(const TimeWindow& window, std::uint64_t limit) : window_(window), limit_(limit) {}
@@ -26,10 +26,10 @@ class DetailChoice final : public RowVisitor {
   void visit(const UcpOperationRow& row, std::size_t number) override { note(row, number); }
   void visit(const MpiCallRow& row, std::size_t number) override { note(row, number); }
 
-  // Rows by their numbers, in the order of process, then start: what the page searches by.
+  // Rows by their numbers, in the order of process, then start: the page searches in this order.
   using Numbers = std::vector<std::size_t>;
   struct Chosen {
-    std::uint64_t events = 0;  // that there were to choose from
+    std::uint64_t events = 0;  // events that could be chosen
     std::int64_t to_ns = 0;    // everything that begins before is chosen
     std::array<Numbers, kDetailTables> rows;
 
@@ -61,8 +61,8 @@ class DetailChoice final : public RowVisitor {
   std::vector<Candidate> candidates_;
 };
 
-// The same choice of all rows of a run that keeps its traffic (traffic_tables.hpp): `slabs` tell
-// until when what is chosen begins, and no more blocks of rows are read than begin before.
+// The same choice from all rows of a run that keeps its traffic (traffic_tables.hpp): `slabs` show
+// when the chosen rows end, and only blocks of rows that begin before then are read.
 DetailChoice::Chosen choose_by_slabs(const RowSource& source, const TimeWindow& window,
                                      const SlabTables& slabs, std::uint64_t limit);
 

@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// What messages call it.
+// The name that messages use for it.
 TextId label_of(const Communicator& communicator) {
   return communicator.user_name == kNoText ? communicator.name : communicator.user_name;
 }
@@ -25,7 +25,7 @@ struct CommunicatorSum {
   std::uint64_t calls = 0, ns = 0, waiting_ns = 0;
 };
 
-// All of the run, also those that no call was on, and the calls on none; the longest first.
+// All communicators of the run, also those without calls, and the calls on none; the longest first.
 std::vector<CommunicatorSum> sums_of(const RowSource& source) {
   const Run& run = source.run();
   std::map<std::int32_t, CommunicatorSum> sums;
@@ -34,7 +34,7 @@ std::vector<CommunicatorSum> sums_of(const RowSource& source) {
   };
   for (std::size_t i = 0; i < run.communicators.size(); ++i) sum_of(static_cast<std::int32_t>(i));
   for_each_call_cost(source, [&](const CallCost& cost) {
-    // They are no communication on their world.
+    // These calls do not communicate on their world.
     if (starts_or_ends_mpi(run.texts[cost.function])) return;
     CommunicatorSum& sum = sum_of(cost.communicator);
     sum.calls += cost.calls;
@@ -53,7 +53,7 @@ ordered_json name_json(const Run& run, std::int32_t communicator) {
   return text_or_null(run, run.communicators[static_cast<std::size_t>(communicator)].name);
 }
 
-// How often each name is that of a communicator in tables of messages.
+// How many communicators each name stands for in tables of messages.
 std::map<TextId, std::size_t> uses_of_names(const Run& run) {
   std::map<TextId, std::size_t> uses;
   for (const Communicator& communicator : run.communicators) ++uses[label_of(communicator)];

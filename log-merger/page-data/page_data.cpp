@@ -38,7 +38,7 @@ ordered_json or_null(const std::string& text) {
   return text.empty() ? ordered_json(nullptr) : ordered_json(text);
 }
 
-// A run may have settings that number its processes.
+// Some runs have settings that number their processes.
 constexpr std::size_t kMostSettingLines = 500;
 
 std::vector<std::string> lines_of_settings(const Run& run) {
@@ -81,7 +81,7 @@ ordered_json processes_json(const Run& run) {
   return processes;
 }
 
-// JSON stays the same value and can neither end nor reopen the script element around it.
+// The JSON keeps its value, but can neither end nor reopen the script element around it.
 std::string safe_in_script(const std::string& json) {
   std::string safe;
   safe.reserve(json.size());
@@ -97,8 +97,8 @@ std::string safe_in_script(const std::string& json) {
   return safe;
 }
 
-// The ends that are no recorded process, as the command line calls them, each apart: a rank whose
-// log is missing keeps its number there.
+// The ends of traffic that are not recorded processes, by their names on the command line. Each has
+// its own entry: a rank whose log is missing keeps its number.
 ordered_json unrecorded_json(const RowSource& source) {
   const Labels labels(source.run());
   const Facets facets(source);
@@ -118,7 +118,7 @@ ordered_json unrecorded_json(const RowSource& source) {
                .to_do = "build uctrace again from a clean build folder"});
 }
 
-// With `value` as the content of the script element of this id.
+// Sets `value` as the content of the script element with this id.
 std::string fill(std::string_view html, std::string_view id, const ordered_json& value) {
   constexpr std::string_view kOpen = "<script", kClose = "</script>";
   const std::string attribute = fmt::format("id=\"{}\"", id);
@@ -135,13 +135,13 @@ std::string fill(std::string_view html, std::string_view id, const ordered_json&
   refuse_template("has no place for data");
 }
 
-// What the page says over time, and which operations it tells in detail.
+// What the page shows over time, and which operations it lists one by one.
 struct PageContents {
   TrafficTables traffic;
   DetailChoice::Chosen chosen;
 };
 
-// Out of what the run keeps; or of all rows, each read once.
+// From what the run keeps; else from all rows, each read once.
 PageContents contents_of(const RowSource& source, const TimeWindow& window, std::uint64_t limit) {
   if (has_traffic(source.run()) && !window.is_part) {
     TrafficTables traffic = read_traffic(source);
@@ -153,7 +153,7 @@ PageContents contents_of(const RowSource& source, const TimeWindow& window, std:
   return {std::move(traffic), choice.finish()};
 }
 
-// Messages are in cells with their time or without, and in slabs where it is known.
+// Cells count messages with or without a known time, slabs only those with one.
 std::uint64_t messages_without_time(const TrafficTables& traffic) {
   std::uint64_t messages = 0;
   for (const TrafficCell& cell : traffic.cells.cells) messages += cell.messages;
@@ -184,7 +184,7 @@ ordered_json time_json(const Run& run, const TimeWindow& window, const PageConte
 }
 
 TimeWindow window_of(const Run& run, const PageOptions& options) {
-  // Longer than any run: of one whose store is damaged no more is shown.
+  // Longer than any run: limits what is shown of a run whose store is damaged.
   constexpr std::int64_t kLongest = std::int64_t{1} << 53;
   require_span(run, options.from_ns, options.to_ns);
   const auto from = static_cast<std::int64_t>(

@@ -16,34 +16,34 @@ namespace uctrace {
 
 inline constexpr int kPageSchema = 6;
 
-// So many operations take 5 MiB of a page (docs/performance.md).
+// This many operations take 5 MiB of a page (docs/performance.md).
 inline constexpr std::uint64_t kPageEvents = 500'000;
 
 struct PageOptions {
   std::optional<std::uint64_t> from_ns = {}, to_ns = {};  // of the run, [from, to)
   std::uint64_t limit = kPageEvents;                      // operations in detail
-  std::string folder = {};  // that the page's commands name, in words of a shell; empty: they need none
-  // With an earlier run: what `uctrace diff` of the two has as JSON; null: with none.
+  std::string folder = {};  // named by the page's commands, as shell words; empty: they need none
+  // With an earlier run: the JSON of `uctrace diff` of the two; null: with none.
   nlohmann::ordered_json comparison = nullptr;
-  bool served = false;  // who serves the page makes it of other spans, too
-  // Writes all operations into tiles; then the page has none of them singly.
+  bool served = false;  // the server of the page also makes it for other spans
+  // Writes all operations into tiles; then the page itself lists none of them.
   std::optional<TileOptions> tiles = {};
 };
 
-// Where the run keeps its traffic over time and all of it is asked for, rows are read of what is
-// told in detail alone. Else each row is read once, and these once more. Tiles are written before
-// it returns.
+// If the run keeps its traffic over time and all of it is requested, only the rows listed one by
+// one are read. Else each row is read once, and these rows once more. Tiles are written before it
+// returns.
 nlohmann::ordered_json page_data(const RowSource& source, const PageOptions& options = {});
 
-// The page template of a page with tiles, which must load scripts that lie beside it: a page that
-// holds all that it shows may not.
+// The page template of a page with tiles. Such a page must load scripts that lie beside it; a page
+// that holds all that it shows may not.
 std::string with_tiles_allowed(std::string_view page_template);
 
-// Whether a page of uctrace lies there.
+// Whether the file is a page of uctrace.
 bool is_page(const std::filesystem::path& path);
 
-// The page template with `data` in its script elements: "packed" in that of id "uctrace-packed",
-// all else in that of id "uctrace-data". Throws Error if the template has no such elements.
+// The page template with `data` in its script elements: "packed" in that with id "uctrace-packed",
+// all else in that with id "uctrace-data". Throws Error if the template has no such elements.
 std::string insert_page_data(std::string_view page_template, nlohmann::ordered_json data);
 
 }  // namespace uctrace

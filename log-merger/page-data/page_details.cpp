@@ -10,14 +10,14 @@ namespace {
 
 constexpr std::int64_t kCountedNowhere = -1;
 
-// From a start to a later instant; -1 if that is not known. An end before the start, as clocks of
-// two hosts can make it, is told as -2 - difference.
+// Time from a start to a later instant; -1 if that is not known. If the end is before the start, as
+// clocks of two hosts can make it, the value is -2 - difference.
 std::int64_t since(std::int64_t start, std::int64_t instant) {
   if (instant < 0) return -1;
   return instant >= start ? instant - start : -2 - (start - instant);
 }
 
-// What is said of rows of one kind.
+// The columns for rows of one kind.
 template <typename Row>
 class Columns {
  public:
@@ -28,7 +28,7 @@ class Columns {
     values_.push_back(std::move(value));
   }
 
-  // Numbers of 64 bits, which a page cannot keep exactly as one number.
+  // Numbers of 64 bits: a page cannot keep them exactly as one number.
   void add_wide(const std::string& name, std::function<std::uint64_t(const Row&)> value) {
     add((name + "_low").c_str(), [value](const Row& row, std::size_t) {
       return static_cast<std::int64_t>(value(row) & 0xffffffff);
@@ -85,7 +85,7 @@ class DetailBuilder {
                 [](const Row& row, std::size_t) { return since(start_of(row), last_of(row)); });
   }
 
-  // From which memory to which, and whether over network cards.
+  // The memories at both ends, and whether the way leads over network cards.
   template <typename Row>
   static void add_way(Columns<Row>& columns) {
     UCTRACE_MEMBER(columns, network, "network");
@@ -95,7 +95,7 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, to_gpu, "to_gpu");
   }
 
-  // Where the program called, as text.
+  // Where the program made the call, as text.
   template <typename Row>
   void add_site(Columns<Row>& columns, const char* name, std::int32_t Row::*stack) const {
     columns.add(name, [this, stack](const Row& row, std::size_t) {
@@ -238,7 +238,7 @@ class DetailBuilder {
     tables.push_back(hops());
   }
 
-  // Those of the first message, of the second one, and so on.
+  // The hops of the first message, then of the second one, and so on.
   PackedTable hops() const {
     std::vector<std::size_t> first_of(rows_.count(RowsOf::messages) + 1);  // hop of each
     rows_.each([&](const Message& message, std::size_t, std::size_t place) {

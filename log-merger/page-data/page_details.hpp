@@ -1,5 +1,5 @@
-// The operations that a page, or a tile, tells singly: MPI calls, UCP operations, UCT transfers and
-// messages with their paths, each with all that is known of it.
+// The operations that a page, or a tile, lists one by one: MPI calls, UCP operations, UCT transfers
+// and messages with their paths, each with all that is known about it.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// What the page knows of devices: the GPUs and network cards of the run, and how far they are from
-// each other. What went between them, the page sums up itself (docs/page-data.md).
+// What the page knows about devices: the GPUs and network cards of the run, and how far they are
+// from each other. The page itself sums up the traffic between them (docs/page-data.md).
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Findings, settings and protocols of the page: they are about the whole run.
+// Findings, settings and protocols of the page, for the whole run.
 #pragma once
 
 #include <nlohmann/json.hpp>

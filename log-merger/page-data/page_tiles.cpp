@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// What a tile calls in the page, which has it from a script: a page from disk can load nothing
-// else.
+// The function of the page that a tile calls. The page gets tiles as scripts, because a page from
+// disk can load nothing else.
 constexpr std::string_view kCall = "uctraceTile(";
 constexpr std::string_view kEnding = ".js";
 
@@ -37,11 +37,11 @@ CellOfMessages cells_of_messages(const RowSource& source, const TrafficCells& ce
   return found;
 }
 
-// A group of served tiles has 1/kServedShare of the memory for rows: who asks for one of them waits
-// until the whole group was read.
+// A group of served tiles gets 1/kServedShare of the memory for rows: a request for one tile waits
+// until its whole group was read.
 constexpr std::uint64_t kServedShare = 4;
 
-// Tiles [first, end) of the plan, whose rows are held together.
+// Tiles [first, end) of the plan. Their rows are in memory together.
 struct Group {
   std::size_t first, end;
 
@@ -52,8 +52,8 @@ struct Group {
 };
 constexpr Group kNone{SIZE_MAX, 0};
 
-// Bytes that the rows of a tile take. Of hops and waits, as many are expected as the run has on
-// average.
+// The memory for the rows of a tile, in bytes. Hops and waits are estimated from their average in
+// the run.
 class TileMemory {
  public:
   explicit TileMemory(const RowSource& source)
@@ -68,7 +68,8 @@ class TileMemory {
            rows(RowsOf::messages) * (sizeof(Message) + kNumbers + hops_ * sizeof(Hop));
   }
 
-  // All tiles, in order: in each group as many as have `most` bytes together, one at least.
+  // All tiles, in order. Each group has as many as fit into `most` bytes together, but at least
+  // one.
   std::vector<Group> groups(const std::vector<Tile>& tiles, std::uint64_t most) const {
     std::vector<Group> found;
     std::uint64_t bytes = 0;
@@ -84,7 +85,7 @@ class TileMemory {
   }
 
  private:
-  // Rounded up: vectors have some room to grow.
+  // Rounded up, because vectors reserve spare room as they grow.
   template <typename Part, typename Whole>
   static std::uint64_t share(const RowSource& source) {
     return source.count<Part>() / std::max<std::size_t>(1, source.count<Whole>()) + 1;
@@ -93,8 +94,8 @@ class TileMemory {
   const std::uint64_t hops_, waits_;
 };
 
-// Which tiles the rows of each part of a table overlap, once it was read: parts of kRowsAtOnce
-// rows.
+// Which tiles the rows of each part of a table overlap, once that part was read. A part has
+// kRowsAtOnce rows.
 class Parts {
  public:
   // Whether a row of the part may be in any of these tiles.
@@ -102,7 +103,7 @@ class Parts {
     return part >= parts_.size() ||
            (parts_[part].first < group.end && parts_[part].end > group.first);
   }
-  // All rows of the part, which is known or the next, are in the tiles of `hull`.
+  // All rows of this part, which is known or the next one, are in the tiles of `hull`.
   void learn(std::size_t part, const Group& hull) {
     if (part == parts_.size()) parts_.push_back(hull);
   }
@@ -115,7 +116,7 @@ struct PartsOf : Parts {};
 using AllParts = std::tuple<PartsOf<MpiCallRow>, PartsOf<UcpOperationRow>, PartsOf<Transfer>,
                             PartsOf<Message>, PartsOf<Wait>>;
 
-// Reads what the tiles of a group have.
+// Reads the rows of the tiles of a group.
 class GroupReader {
  public:
   GroupReader(const RowSource& source, const TilePlan& plan, const Group& group,
@@ -155,8 +156,8 @@ class GroupReader {
     return std::span(tiles_).subspan(here.first - group_.first, here.end - here.first);
   }
 
-  // Calls visit(first, end) for each part of the table that may have rows of the group, and learns
-  // which tiles its rows are in, which that returns.
+  // Calls visit(first, end) for each part of the table that may have rows of the group. visit()
+  // returns the tiles that its rows are in, which are remembered.
   template <typename Row, typename Visit>
   void each_part(Visit visit) {
     const std::size_t count = source_.count<Row>();
@@ -167,8 +168,8 @@ class GroupReader {
     }
   }
 
-  // Calls add(tile, row, number) for each tile that a row overlaps. Of a part of the table in which
-  // no row overlaps any, no more than the times are read, once.
+  // Calls add(tile, row, number) for each tile that a row overlaps. If no row of a part of the
+  // table overlaps any, only the times of that part are read, once.
   template <typename Row, typename Add>
   void read(Add add) {
     const TableReader<Row>& table = source_.table<Row>();
@@ -220,7 +221,7 @@ ordered_json packed_tile(const Run& run, const TrafficCells& cells, TileRows& ro
   return pack(tables);
 }
 
-// Tells how far the work is, one thread at a time.
+// Reports progress, one thread at a time.
 class Written {
  public:
   Written(const TileOptions& options, std::size_t tiles) : options_(options), tiles_(tiles) {}
@@ -236,7 +237,7 @@ class Written {
   std::size_t written_ = 0;
 };
 
-// All that a tile is made of.
+// Everything that tiles are made from.
 class Tiles {
  public:
   Tiles(const RowSource& source, const TimeWindow& window, const TimeAxis& axis,
@@ -265,7 +266,7 @@ class Tiles {
     return {script_of(tile), checksum};
   }
 
-  // `checksums`: of each tile, null where they are not made yet.
+  // `checksums`: one for each tile, null if the tiles are not made yet.
   ordered_json index(ordered_json checksums) const {
     ordered_json starts = ordered_json::array(), operations = starts;
     for (const Tile& tile : all()) {
@@ -303,8 +304,8 @@ ordered_json write_all(const RowSource& source, Tiles& tiles, const TileOptions&
   return tiles.index(std::move(checksums));
 }
 
-// Makes tiles that are asked for. Most parts of a store have rows of many tiles, so that reading
-// one takes nearly as long as reading its neighbours, too: the rows of these are kept.
+// Makes tiles on request. Most parts of a store have rows of many tiles, so reading one tile takes
+// nearly as long as also reading its neighbours: their rows are kept.
 class ServedTiles {
  public:
   ServedTiles(const RowSource& source, std::shared_ptr<Tiles> tiles, std::uint64_t memory_bytes)
@@ -319,7 +320,7 @@ class ServedTiles {
  private:
   void read_group_of(std::size_t number) {
     read_ = kNone;
-    rows_.clear();  // before there are others
+    rows_.clear();  // frees them before others are read
     const Group group = *std::prev(std::ranges::upper_bound(groups_, number, {}, &Group::first));
     rows_ = tiles_->read(group);
     read_ = group;

@@ -33,12 +33,12 @@ class PlacesOfCalls {
   std::vector<std::pair<std::int64_t, std::size_t>> places_;
 };
 
-// Unsigned, as all sums of times that a store may give: there is no limit to how many it has.
+// Unsigned, as all sums of times from a store: there is no limit to how many times it has.
 struct WaitSum {
   std::int64_t waits = 0;
   std::uint64_t ns = 0;
 };
-// By who waited, for whom, and kind.
+// By waiting process, process waited for, and kind.
 using WaitSums = std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, WaitSum>;
 
 // Nanoseconds that each process waited in each slab.
@@ -47,7 +47,7 @@ class WaitedInSlabs {
   WaitedInSlabs(const TimeAxis& axis, std::size_t processes)
       : axis_(axis), ns_(processes * axis.slabs) {}
 
-  // What lies outside of the axis is left out.
+  // Time outside of the axis is left out.
   void add(std::uint32_t process, std::int64_t start_ns, std::int64_t ns) {
     const std::int64_t end_of_axis = axis_.from_ns + axis_.slab_ns * std::int64_t{axis_.slabs};
     std::int64_t at = std::max(start_ns, axis_.from_ns);
@@ -61,7 +61,7 @@ class WaitedInSlabs {
     }
   }
 
-  // Slabs of a process that follow each other and have the same time are one row.
+  // Successive slabs of a process with the same time are one row.
   PackedTable table() const {
     PackedTable table{"wait_activity",
                       {{"process", Coding::differences, {}},
@@ -109,7 +109,7 @@ std::vector<PackedTable> make_waits(const RowSource& source, const TimeWindow& w
   ToldWaits told;
   for_each_row(source, ToldWaits::of_waits() | Wanted<Wait>(&Wait::process),
                [&](const Wait& wait, std::size_t) {
-                 // In a completion data moves.
+                 // A completion moves data: it is no waiting.
                  if (!is_waiting(wait.kind)) return;
                  const auto kind = static_cast<std::int64_t>(wait.kind);
                  if (wait.ns > 0 && is_in_totals(wait.kind)) {

@@ -1,5 +1,5 @@
 // Who waited for whom, for the page: sums by pair of processes, when each process waited, and the
-// waits of the calls that it tells singly (docs/page-data.md#waits).
+// waits of the calls that the page lists one by one (docs/page-data.md#waits).
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,12 +11,12 @@
 
 namespace uctrace {
 
-// The tables `wait_sums`, of waits that begin in `window`, `wait_activity`, in slabs of `axis`, and
-// `waits`, of the MPI calls `chosen`, whose rows they name. Reads each wait once.
+// The tables `wait_sums`, for waits that begin in `window`, `wait_activity`, in slabs of `axis`,
+// and `waits`, for the MPI calls `chosen`, which name their rows. Reads each wait once.
 std::vector<PackedTable> make_waits(const RowSource& source, const TimeWindow& window,
                                     const TimeAxis& axis, const DetailChoice::Chosen& chosen);
 
-// Names of what the columns `kind` and `unknown` of these tables number.
+// Names for the numbers in columns `kind` and `unknown` of these tables.
 nlohmann::ordered_json wait_names_json();
 
 }  // namespace uctrace

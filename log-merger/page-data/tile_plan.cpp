@@ -42,8 +42,8 @@ TilePlan::TilePlan(const RowSource& source, const TimeWindow& window, const Time
 
 std::pair<std::uint32_t, std::uint32_t> TilePlan::steps_of(std::int64_t start_ns,
                                                            std::int64_t last_ns) const {
-  // What has not ended is drawn until the end of the axis, which is a little behind that of the
-  // window.
+  // An operation without a known end is drawn until the end of the axis, a little behind that of
+  // the window.
   const std::int64_t last = std::max(start_ns, end_or(last_ns, INT64_MAX));
   if (!window_.overlaps(start_ns, last)) return {1, 0};
   const auto step_at = [&](std::int64_t time_ns) {
@@ -60,13 +60,13 @@ std::pair<std::size_t, std::size_t> TilePlan::of(std::int64_t start_ns,
   return {tile_of_step_[first], tile_of_step_[last] + std::size_t{1}};
 }
 
-// Step after step into the last tile, or into a new one, which begins with what is in progress.
-// Where that is much already, a tile takes as much again: else each step would become a tile, and
-// all of them together as large as the product of both.
+// Adds step after step to the last tile, or to a new one, which begins with the operations in
+// progress. If many are in progress already, a tile takes as many again. Otherwise each step would
+// become a tile, and the total size would grow with steps times operations in progress.
 void TilePlan::cut(const std::vector<RowCounts>& begin_in, const std::vector<RowCounts>& end_in,
                    std::uint64_t most) {
   RowCounts in_progress{};    // when the step begins
-  std::uint64_t room = most;  // of the last tile
+  std::uint64_t room = most;  // left in the last tile
   for (std::uint32_t step = 0; step < steps_.slabs; ++step) {
     const std::uint64_t begin =
         std::accumulate(begin_in[step].begin(), begin_in[step].end(), std::uint64_t{0});

@@ -1,7 +1,7 @@
-// How the time of a run is cut into tiles: short steps of equal length, in each tile as many of
-// them as hold no more operations than it should have. Slabs would not do: of a run with many
-// different classes of traffic they may be a sixteenth of it. An operation is in every tile that it
-// overlaps, so that whoever looks at an instant sees all of it.
+// How the time of a run is cut into tiles: short steps of equal length. Each tile has as many steps
+// as hold no more operations than it should have. Slabs are too long for that: in a run with many
+// different classes of traffic, one may be a sixteenth of the run. An operation is in every tile
+// that it overlaps, so that the tile of an instant has all operations of that instant.
 #pragma once
 
 #include <array>
@@ -31,14 +31,14 @@ class TilePlan {
  public:
   static constexpr std::uint32_t kSteps = 65'536;
 
-  // Of the time of `axis`. Reads the times of all rows once. A tile has more than `most` operations
-  // where as many begin in one step, or are in progress when it begins.
+  // Covers the time of `axis`. Reads the times of all rows once. A tile has more than `most`
+  // operations if that many begin in one step, or are in progress when it begins.
   TilePlan(const RowSource& source, const TimeWindow& window, const TimeAxis& axis,
            std::uint64_t most);
 
   const std::vector<Tile>& tiles() const { return tiles_; }
 
-  // The tiles [first, end) that an operation overlaps; none, where it is not in the window.
+  // The tiles [first, end) that an operation overlaps; none if it is not in the window.
   std::pair<std::size_t, std::size_t> of(std::int64_t start_ns, std::int64_t last_ns) const;
   template <typename Row>
   std::pair<std::size_t, std::size_t> of(const Row& row) const {
@@ -46,7 +46,7 @@ class TilePlan {
   }
 
  private:
-  // A message whose end is not known is drawn where it starts, and would else be in all later
+  // A message without a known end is drawn where it starts. Otherwise it would be in all later
   // tiles.
   template <typename Row>
   static std::int64_t last_drawn(const Row& row) {
@@ -56,7 +56,7 @@ class TilePlan {
       return last_of(row);
     }
   }
-  // The first and the last step that an operation overlaps; {1, 0} where it is not in the window.
+  // The first and the last step that an operation overlaps; {1, 0} if it is not in the window.
   std::pair<std::uint32_t, std::uint32_t> steps_of(std::int64_t start_ns,
                                                    std::int64_t last_ns) const;
   void cut(const std::vector<RowCounts>& begin_in, const std::vector<RowCounts>& end_in,

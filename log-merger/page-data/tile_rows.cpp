@@ -13,7 +13,8 @@ void TileRows::RowsAt<Row>::make_room(std::uint64_t count) {
   numbers.reserve(count);
 }
 
-// By process, start and number. Most tables are in that order, messages in that of the run.
+// By process, start and number. Most tables are already in that order; messages are in that of the
+// run.
 template <typename Row>
 void TileRows::RowsAt<Row>::order() {
   std::vector<std::size_t> order(rows.size());

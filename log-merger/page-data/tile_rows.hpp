@@ -13,7 +13,7 @@
 
 namespace uctrace {
 
-// Of each message of the run the cell that counts it, or kNowhere.
+// The cell that counts each message of the run, or kNowhere.
 struct CellOfMessages {
   static constexpr std::uint32_t kNowhere = UINT32_MAX;
   std::vector<std::uint32_t> cells;
@@ -27,10 +27,11 @@ struct CellOfMessages {
 
 class TileRows final : public DetailRows {
  public:
-  // Room for the rows that the tile will have. `cell_of` outlives it.
+  // Reserves room for the rows that the tile will have. The caller keeps `cell_of` alive.
   TileRows(const Tile& tile, const CellOfMessages& cell_of);
 
-  // Rows in the order of their tables; then order() once, and then the waits of these calls.
+  // Add rows in the order of their tables; then call order() once, and then add the waits of these
+  // calls.
   template <typename Row>
   void add(const Row& row, std::size_t number) {
     std::get<RowsAt<Row>>(rows_).add(row, number);

@@ -8,7 +8,7 @@ void ToldWaits::add(std::int64_t place, const MpiCallRow& call, const Wait& wait
   if (!is_waiting(wait.kind)) return;
   const auto tell = [&](std::int64_t start_ns, std::int64_t ns, WaitUnknown unknown) {
     if (ns <= 0) return;
-    // It lies in its call, or the difference may not fit.
+    // The start is moved into its call, or the difference may not fit.
     const std::int64_t inside = std::max(call.t_start_ns, std::min(start_ns, call.t_end_ns));
     waits_.push_back({place, inside - call.t_start_ns, ns, wait.cause_process,
                       static_cast<std::int64_t>(wait.kind), static_cast<std::int64_t>(unknown)});
