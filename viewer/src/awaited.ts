@@ -7,7 +7,7 @@ import type { Range } from './time_range';
 
 export interface Awaited {
   readonly kept: Kept;
-  /** The timeline was turned to it. Once is enough: what is not there then does not come. */
+  /** The timeline has moved to it. Once is enough: an operation that is not there then does not come later. */
   readonly isSought: boolean;
 }
 

@@ -1,5 +1,5 @@
-// What each network card of each host carried to and from other hosts, of what is selected. tests/cards.test.ts holds it
-// to plain sums.
+// The traffic of the selection that each network card of each host carried to and from other hosts. tests/cards.test.ts
+// compares it with plain sums.
 
 import type { Columns } from './columns';
 import type { Selection } from './filter';
@@ -11,16 +11,16 @@ export interface CardRow {
   sent: number;
   received: number;
   inside: number;
-  /** What all cards of its host sent and received. */
+  /** All bytes that the cards of its host sent and received. */
   readonly ofHost: number;
-  /** With most bytes first. */
+  /** Those with most bytes first. */
   readonly transports: readonly string[];
 }
 
 export interface Cards {
   /** By host, as the processes are, then by name. */
   readonly rows: readonly CardRow[];
-  /** Bytes whose other end is not known: they are in no row. */
+  /** Bytes whose other end is not known: no row has them. */
   readonly unknown: number;
 }
 
@@ -29,9 +29,10 @@ interface Sum extends Pick<CardRow, 'host' | 'card' | 'sent' | 'received' | 'ins
 }
 
 /**
- * Of each selected transfer total over a network with wire bytes, without copies of a side: its bytes are sent by the card
- * where the data left, and received by that where it arrived. Control transfers go from who issued them to the other side. Within
- * a host they are counted once, at the card of who issued them. All cards of the run are there.
+ * Adds up each selected transfer total over a network with wire bytes, without copies on one side: the card where the
+ * data left sends its bytes, and the card where it arrived receives them. Control transfers go from the side that
+ * issued them to the other. Transfers within a host count once, at the card of the side that issued them. All cards of
+ * the run have a row.
  */
 export function makeCards(columns: Columns, selection: Selection): Cards {
   const { data, src, dst, firstTransfer, transferStep, transferWireBytes, steps } = columns;

@@ -23,7 +23,7 @@ function firstTransfers(of: Numbers, classes: readonly TrafficClass[], totals: n
   return first;
 }
 
-/** Checked as they were written: as whole numbers of 32 bits, greater ones would be others. */
+/** Checked in their stored form: as whole numbers of 32 bits, greater values would turn into others. */
 function processesOf(cells: Table, end: 'src' | 'dst', limit: number): Int32Array {
   const processes = cells.column(end);
   for (let row = 0; row < processes.length; ++row) {

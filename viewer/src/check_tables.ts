@@ -1,11 +1,11 @@
-// Checks that the numbers of the packed tables point at something, and that rows are in their order.
+// Checks that the numbers of the packed tables are valid indexes, and that rows are in their order.
 
 import type { Columns } from './columns';
 import { kMemoryKinds, type PageData } from './data';
 import { DataError } from './error';
 import { tableOf, type Tables } from './packed';
 
-/** Tables, and what stands before `memory` and `gpu` in the names of their columns. */
+/** Tables, and what precedes `memory` and `gpu` in the names of their columns. */
 const kPlaces = [
   ['ucp_operations', ''],
   ['messages', 'src_'],
@@ -28,7 +28,7 @@ function makeInside(tables: Tables): Inside {
   };
 }
 
-/** Checks that every number of the tables points at something. Throws a DataError. */
+/** Checks that every number of the tables is a valid index. Throws a DataError. */
 export function checkTables(columns: Columns, tables: Tables): void {
   const { data } = columns;
   const inside = makeInside(tables);
@@ -67,7 +67,7 @@ export function checkTables(columns: Columns, tables: Tables): void {
   checkSingles(columns, tables);
 }
 
-/** The same of the operations that are told singly, in the page or in a tile. */
+/** The same for the operations that are listed one by one, in the page or in a tile. */
 export function checkSingles(columns: Columns, tables: Tables): void {
   const { data } = columns;
   const inside = makeInside(tables);

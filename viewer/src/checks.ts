@@ -34,7 +34,7 @@ export function oneOf<T extends string | number>(...allowed: T[]): Check<T> {
   return primitive<T>(allowed.join(' or '), (v) => allowed.includes(v as T));
 }
 
-/** Puts where the fault lies in front of its message. */
+/** Puts the place of the fault in front of its message. */
 export function located(where: string, error: unknown): unknown {
   return error instanceof DataError ? new DataError(where + error.message) : error;
 }

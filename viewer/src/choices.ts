@@ -1,6 +1,6 @@
-// Everything that a reader chooses from a list, declared once: its name on the page and on the
-// command line, what it can be set to in a run, and how a chosen value reads. The bar, the page's
-// address, the command and the sentence about the numbers are made from these.
+// Everything that a reader chooses from a list, declared once: its name on the page and on the command line, its
+// possible values in a run, and how a chosen value reads. The bar, the page's address, the command and the sentence
+// about the numbers are made from these.
 
 import { kUnknownProcess, type PageData, type Place, type Role } from './data';
 import { formatBytes } from './format';
@@ -9,9 +9,9 @@ export type ChoiceValue = string | number | null;
 
 interface Declaration {
   readonly name: string;
-  /** Of `uctrace report`, without its dashes. */
+  /** The option of `uctrace report`, without its dashes. */
   readonly option: string;
-  /** What has it: messages alone, the ends of all traffic, or the transfers on a path. */
+  /** What has this property: only messages, the ends of all traffic, or the transfers on a path. */
   readonly of: 'message' | 'end' | 'path';
   /** Why it is not offered in every run. */
   readonly needs?: 'gpus' | 'several hosts';
@@ -20,7 +20,7 @@ interface Declaration {
   readonly label?: (data: PageData, value: ChoiceValue) => string;
   /** A value as the option takes it; left out: its own text, "unknown" for null. */
   readonly argument?: (data: PageData, value: ChoiceValue) => string;
-  /** Messages that have it, after "messages"; `path` says its own in words.ts. */
+  /** How messages with this value are called, after "messages"; for a `path` words.ts has the words. */
   readonly words?: (data: PageData, value: ChoiceValue) => string;
 }
 
@@ -57,7 +57,7 @@ function distinct(values: (string | null)[]): (string | null)[] {
 
 // --- how values read --------------------------------------------------------------------------
 
-/** The least and the greatest length of a size (TrafficClass.size). */
+/** The least and the greatest length that a size stands for (TrafficClass.size). */
 export function leastBytes(size: number): number {
   return size === 0 ? 0 : 2 ** (size - 1);
 }
@@ -81,7 +81,7 @@ function listedProcess(data: PageData, value: ChoiceValue): string {
   return process === kUnknownProcess ? label : `${label} (${data.processes[process]!.host})`;
 }
 
-/** What the command line calls a process; of one that was not recorded, all such that occur there. */
+/** The name of a process on the command line; for one that was not recorded, all such names that occur there. */
 function processArgument(data: PageData, value: ChoiceValue, unrecorded: readonly string[]): string {
   const process = Number(value);
   return process === kUnknownProcess ? unrecorded.join(',') : data.processes[process]!.label;
@@ -97,7 +97,7 @@ function ofRank(words: string) {
 
 // --- the list ---------------------------------------------------------------------------------
 
-/** By the properties of Filter, in the order in which they are offered. */
+/** By the properties of Filter, in the order in which the page offers them. */
 const kDeclared = {
   kind: {
     name: 'Kind',
@@ -247,7 +247,7 @@ export type Choice = keyof typeof kDeclared;
 export const kChoices = Object.keys(kDeclared) as Choice[];
 const kDeclarations: Readonly<Record<Choice, Declaration>> = kDeclared;
 
-/** What each can be set to in this run, in the order in which it is offered. */
+/** The possible values of each choice in this run, in the order in which the page offers them. */
 export type Choices = { readonly [K in Choice]: readonly ChoiceValue[] };
 
 export function makeChoices(data: PageData): Choices {
@@ -259,7 +259,7 @@ export function choicesOf(of: Declaration['of']): Choice[] {
   return kChoices.filter((choice) => kDeclarations[choice].of === of);
 }
 
-/** With one host, which end lies on it is no choice; nor is any memory without a GPU. */
+/** With one host, the host of an end is no choice; without a GPU, memory is none. */
 export function isOffered(data: PageData, choice: Choice): boolean {
   const { needs } = kDeclarations[choice];
   if (needs === 'several hosts') return hostsOf(data).length > 1;
@@ -270,12 +270,12 @@ export function choiceName(choice: Choice): string {
   return kDeclarations[choice].name;
 }
 
-/** A known value as it stands in a list. */
+/** A known value as a list shows it. */
 export function valueLabel(data: PageData, choice: Choice, value: ChoiceValue): string {
   return kDeclarations[choice].label?.(data, value) ?? String(value);
 }
 
-/** The words of a choice that messages have. */
+/** The words of the choices that are about messages. */
 export function choiceWords(data: PageData, choice: Choice, value: ChoiceValue): string {
   return kDeclarations[choice].words?.(data, value) ?? '';
 }

@@ -6,7 +6,7 @@ export interface Columns extends Cells {
   readonly data: PageData;
   /** The paths of all classes, one after the other. */
   readonly steps: readonly Step[];
-  /** Of each transfer total. */
+  /** One value for each transfer total. */
   readonly transferStep: Int32Array;
 }
 

@@ -4,7 +4,7 @@ import { choiceName, kChoices, optionWords, valueLabel } from './choices';
 import type { PageData } from './data';
 import type { Filter } from './filter';
 
-/** As a POSIX shell reads it back. */
+/** Quoted so that a POSIX shell reads the text back. */
 export function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
@@ -16,7 +16,7 @@ export function timeWord(ns: number): string {
   return `${digits.slice(0, -9)}${fraction && `.${fraction}`}s`;
 }
 
-/** The span that the filter leaves of that of the page; nothing where both are the whole run. */
+/** The part of the page's span that the filter leaves; nothing if both are the whole run. */
 function spanOptions({ time }: PageData, { from, to }: Filter): string[] {
   const first = time.is_part ? Math.max(time.from_ns, from ?? 0) : from;
   const last = time.is_part ? Math.min(time.to_ns, to ?? Infinity) : to;
@@ -26,7 +26,7 @@ function spanOptions({ time }: PageData, { from, to }: Filter): string[] {
   ];
 }
 
-/** Why `uctrace report` refuses the filter, in its words; nothing if it does not. */
+/** Why `uctrace report` refuses the filter, in its words; nothing if it accepts it. */
 export function refusalOf(data: PageData, { min_size, max_size }: Filter): string | undefined {
   if (min_size === undefined || max_size === undefined || min_size <= max_size) return undefined;
   const sizes = ([['min_size', min_size], ['max_size', max_size]] as const).map(
@@ -60,7 +60,7 @@ function commandOf({ folder }: PageData, verb: string, options: readonly string[
   return ['uctrace', verb, ...(folder === '' ? [] : [folder]), ...options].join(' ');
 }
 
-/** A page of the span alone, which has room for its details. */
+/** A page of this span alone: then its details fit. */
 export function viewCommand(data: PageData, from: number, to: number): string {
   return commandOf(data, 'view', [`--from ${timeWord(from)}`, `--to ${timeWord(to)}`]);
 }

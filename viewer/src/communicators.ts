@@ -1,15 +1,15 @@
-// The communicators of the run, with what was sent on each of what is chosen. tests/communicators.test.ts holds it to plain sums.
+// The communicators of the run, with the selected traffic on each. tests/communicators.test.ts compares it with plain sums.
 
 import type { Columns } from './columns';
 import type { Communicator } from './data';
 import { addCell, noLoad, type CellLoad, type Selection } from './filter';
 
 export interface CommunicatorRow {
-  /** As messages and filters have it; null: none that is known. */
+  /** The name in messages and filters; null: not known. */
   readonly called: string | null;
-  /** What is known of it in the whole run; nothing of traffic that is not told apart by communicator. */
+  /** What is known of it in the whole run; nothing for traffic that is not separated by communicator. */
   readonly of?: Communicator;
-  /** What of it is chosen; nothing where messages have the name that others have, too. */
+  /** Its selected traffic; nothing if messages use a name that several communicators share. */
   readonly load?: CellLoad;
 }
 
@@ -18,7 +18,7 @@ export function calledInMessages({ called, name }: Communicator): string | null 
   return called ?? name;
 }
 
-/** By the name of their communicator, the selected messages. One pass over the cells. */
+/** The selected messages, by the name of their communicator. One pass over the cells. */
 function loadsByName(columns: Columns, selection: Selection): Map<string | null, CellLoad> {
   const { classes } = columns.data;
   const loads = new Map<string | null, CellLoad>();
@@ -30,8 +30,8 @@ function loadsByName(columns: Columns, selection: Selection): Map<string | null,
 }
 
 /**
- * Each communicator in the order of the data; then a row for each name of messages that is of none of them alone, if any such
- * message is selected. So each selected message counts in one row.
+ * Each communicator in the order of the data; then a row for each name in messages that does not belong to exactly one
+ * of them, if any such message is selected. So each selected message counts in one row.
  */
 export function listCommunicators(columns: Columns, selection: Selection): CommunicatorRow[] {
   const { rows } = columns.data.communicators;

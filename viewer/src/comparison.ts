@@ -1,5 +1,5 @@
-// What changed between an earlier run and the one of the page: types and checks of what
-// `uctrace diff --format json` writes (docs/diff.md).
+// What changed between an earlier run and the run of the page: types and checks of the output of
+// `uctrace diff --format json` (docs/diff.md).
 
 import { count, list, nullable, oneOf, primitive, record, text, type Check } from './checks';
 
@@ -20,7 +20,7 @@ export interface SettingDifference {
 export type ChangeUnit = 'bytes' | 'ns' | 'count' | 'percent';
 export type Verdict = 'change' | 'noise' | 'small' | 'not_told';
 
-/** One call, wait or message of those that a number is made of. */
+/** One call, wait or message of those that make up a number. */
 export interface Each {
   quarter_ns: number;
   median_ns: number;
@@ -31,7 +31,7 @@ export interface Change {
   what: string;
   a: number;
   b: number;
-  /** How much the difference is of all time, payload, messages or calls: 0 to 1. */
+  /** The difference as a share of all time, payload, messages or calls: 0 to 1. */
   share: number;
   unit: ChangeUnit;
   verdict: Verdict;

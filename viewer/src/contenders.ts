@@ -30,7 +30,7 @@ export interface FunctionLoad extends CellLoad {
   mpi: string | null;
 }
 
-/** One entry per different key: the sum over the selected transfer totals whose step has it. */
+/** One entry for each key: the sum over the selected transfer totals whose step has it. */
 function sumBy(
   columns: Columns,
   selection: Selection,
@@ -104,8 +104,8 @@ export function listContenders(columns: Columns, selection: Selection): Contende
 }
 
 /**
- * Sums of all measures per MPI function over `cells` (all when left out). Transfers that serve
- * no message have no function and count for null.
+ * Sums of all measures per MPI function over `cells` (all when left out). Transfers that serve no
+ * message have no function and count under null.
  */
 export function listFunctions(
   columns: Columns,

@@ -1,4 +1,4 @@
-// The data contract of docs/page-data.md as types; read_page.ts reads it.
+// The data contract of docs/page-data.md as types; read_page.ts reads the data.
 
 import type { Comparison } from './comparison';
 import type { Packed, Tables } from './packed';
@@ -17,9 +17,9 @@ export interface Run {
   ucx: string | null;
   tool: string;
   complete: boolean;
-  /** Variables that were set, and for whom, in short; empty for none. */
+  /** Variables that were set, and for which processes, in short; empty for none. */
   settings: string;
-  /** All of them, limits, and what UCX opened and left out: a line each. */
+  /** All settings, limits, and what UCX opened and left out: a line each. */
   setting_lines: string[];
 }
 
@@ -35,7 +35,7 @@ export interface Process {
 export const kMemoryKinds = ['unknown', 'host', 'gpu', 'managed'] as const;
 export type MemoryKind = (typeof kMemoryKinds)[number];
 
-/** Where memory is. `gpu`: into the GPUs, -1 for none, or where it is not known. */
+/** Where memory is. `gpu`: index of the GPU; -1 if it is none, or not known. */
 export interface Place {
   kind: MemoryKind;
   gpu: number;
@@ -56,19 +56,19 @@ export interface Step {
   to: Place;
 }
 
-/** Everything that a filter can ask of a message. */
+/** All properties of a message that a filter can select by. */
 export interface TrafficClass {
   /** Which UCP interface carried it: tag, put, ... */
   kind: string | null;
   mpi: string | null;
   comm: string | null;
   protocol: string | null;
-  /** Bits of the payload's length: 2^(size - 1) <= bytes < 2^size. */
+  /** Length of the payload in bits: 2^(size - 1) <= bytes < 2^size. */
   size: number | null;
   match: Match | null;
-  /** null for messages; why these transfers serve no message otherwise. */
+  /** null for messages; else why these transfers serve no message. */
   reason: string | null;
-  /** Where the data of the messages lay, and where it went; null where there is no message. */
+  /** Memory where the data of the messages lay, and where it went; null if there is no message. */
   src_memory: Place | null;
   dst_memory: Place | null;
   path: Step[];
@@ -79,7 +79,7 @@ export interface Gpu {
   uuid: string;
   bus: string;
   name: string | null;
-  /** What it is called in options. */
+  /** Its name in options. */
   label: string;
   numa: number | null;
 }
@@ -119,7 +119,7 @@ export interface Cells {
   readonly cellClass: Int32Array;
   readonly messages: Float64Array;
   readonly bytes: Float64Array;
-  /** Messages of which start and end are known, and nanoseconds from one to the other, of all of these. */
+  /** Messages whose start and end are known, and the nanoseconds from start to end of all of these together. */
   readonly timed: Float64Array;
   readonly time: Float64Array;
   readonly firstTransfer: Int32Array;
@@ -143,11 +143,11 @@ export interface Finding {
   rule: string;
   finding: string;
   advice: string;
-  /** What shows it. */
+  /** The part of the page that shows it. */
   command: string;
-  /** How much it is about, of the time of all ranks, or of the payload: 0 to 1. */
+  /** The share of the time of all ranks, or of the payload, that it is about: 0 to 1. */
   share: number;
-  /** The records themselves are in doubt. */
+  /** The records themselves are doubtful. */
   doubts_records: boolean;
 }
 
@@ -156,9 +156,9 @@ export type Reach = 'unknown' | 'process' | 'host' | 'network';
 /** Messages of one protocol, reach and class of sizes; latencies within 1/64. */
 export interface ProtocolSize {
   protocol: string | null;
-  /** Where the two ends are: within a process, or a host, or on two hosts. */
+  /** Where the two ends are: in one process, on one host, or on two hosts. */
   reach: Reach;
-  /** As of a TrafficClass. */
+  /** As in a TrafficClass. */
   size: number;
   messages: number;
   bytes: number;
@@ -166,24 +166,24 @@ export interface ProtocolSize {
   median_ns: number | null;
   p99_ns: number | null;
   per_second_bytes: number | null;
-  /** What UCX expects of them, at least and at most. */
+  /** The least and the greatest time that UCX expects for them. */
   ucx_least_ns: number | null;
   ucx_most_ns: number | null;
 }
 
-/** A line of the program that calls, and what its calls of one function cost on all ranks. */
+/** A calling line of the program, and what its calls of one function cost on all ranks. */
 export interface CallSite {
-  /** null: it is not known, or none of the program. */
+  /** null: not known, or not a line of the program. */
   site: string | null;
   mpi: string | null;
   calls: number;
   ns: number;
-  /** Of it, for other processes. */
+  /** The part of it spent waiting for other processes. */
   waiting_ns: number;
   ranks: number;
 }
 
-/** Waits that come from work of one process before calls of one place (docs/waits.md). */
+/** Waits caused by work of one process before calls at one place (docs/waits.md). */
 export interface Delay {
   process: number;
   mpi: string | null;
@@ -195,79 +195,79 @@ export interface Delay {
 
 /** What calls on a communicator cost on all ranks, without the start and the end of MPI. */
 export interface Communicator {
-  /** Its own, as commands know it; null: these calls are on none. */
+  /** Its own name, as commands know it; null: these calls are on no communicator. */
   name: string | null;
-  /** By the program, or MPI. */
+  /** The name that the program, or MPI, gave it. */
   called: string | null;
-  /** The MPI function. */
+  /** The MPI function that made it. */
   made_by: string | null;
-  /** The own name of the one that it was made from. */
+  /** The own name of the communicator that it was made from. */
   parent: string | null;
-  /** Processes; of an intercommunicator also those of the other side. */
+  /** Processes; for an intercommunicator also those of the remote group. */
   size: number;
   remote_size: number;
-  /** Another one has the name by which messages know it. */
+  /** Another communicator has the name that messages use for it. */
   shares_name: boolean;
   calls: number;
   ns: number;
-  /** Of it, for other processes. */
+  /** The part of it spent waiting for other processes. */
   waiting_ns: number;
 }
 
-/** What stands between the packed tables and a clock. */
+/** How the times of the packed tables relate to a clock. */
 export interface TimeData {
   from_ns: number;
   /** The end of the span, within the last slab. */
   to_ns: number;
   slab_ns: number;
   slabs: number;
-  /** The page shows a span of the run only. */
+  /** The page shows only a span of the run. */
   is_part: boolean;
   clock_error_ns: number | null;
   messages_without_time: number;
   events: number;
   embedded: number;
-  /** Every operation that begins before is embedded. */
+  /** Every operation that begins before this instant is embedded. */
   details_to_ns: number;
   call_kinds: { mpi: string | null; comm: string | null }[];
 }
 
-/** What is known of the tiles of a page; tile i ends where the next one begins. */
+/** What is known about the tiles of a page; tile i ends where the next one begins. */
 export interface TilesData {
   from_ns: number[];
   operations: number[];
-  /** Of what each packs; null where they are made when they are asked for. */
+  /** Checksums of what each tile packs; null if tiles are made on request. */
   adler32: number[] | null;
 }
 
-/** All but the tables. */
+/** All data but the tables. */
 export interface RunData {
   schema: 6;
   run: Run;
   processes: Process[];
   devices: Devices;
-  /** What the command line calls sources and destinations that are no recorded process. */
+  /** Names on the command line for sources and destinations that are not recorded processes. */
   unrecorded: { src: string[]; dst: string[] };
   classes: TrafficClass[];
   identities: Identity[];
   notes: string[];
   texts: string[];
   time: TimeData;
-  /** All operations, in files that the page loads; null: it has its operations in itself. */
+  /** All operations, in files that the page loads; null: the page itself has its operations. */
   tiles: TilesData | null;
-  /** Names of what the tables of waits number, as docs/waits.md has them. */
+  /** Names for the numbers in the tables of waits, as in docs/waits.md. */
   waits: { kinds: string[]; unknown: string[] };
   findings: Finding[];
   protocols: ProtocolSize[];
-  /** The first ones, and how many there are besides. */
+  /** The first rows, and how many others there are. */
   call_sites: { rows: CallSite[]; left_out: number };
   delays: { rows: Delay[]; left_out: number; ns: number };
   communicators: { rows: Communicator[]; left_out: number; ns: number };
   /** With an earlier run; null: with none. */
   comparison: Comparison | null;
-  /** The page comes from `uctrace view --serve`, which makes it of other spans, too. */
+  /** The page comes from `uctrace view --serve`, which also makes it for other spans. */
   served: boolean;
-  /** What names the run in a command, as a shell reads it; empty: nothing has to. */
+  /** The name of the run in a command, as a shell reads it; empty: commands need none. */
   folder: string;
 }
 
@@ -276,7 +276,7 @@ export interface PageData extends RunData {
   packed: Packed;
 }
 
-/** As it is in the page: each step once, paths as indexes. */
+/** The form in the page: each step once, paths as indexes. */
 export type WrittenData = Omit<RunData, 'classes'> & { steps: Step[]; classes: WrittenClass[] };
 export type WrittenClass = Omit<TrafficClass, 'path'> & { path: number[] };
 

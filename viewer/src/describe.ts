@@ -25,12 +25,12 @@ const kSides = ['src', 'dst'];
 const kRoles: readonly Role[] = ['data', 'control', 'staging'];
 const kProtocolFrom = ['', 'named by UCX', 'derived from what was done'];
 const kLinks = ['exact', 'inferred', 'ambiguous', 'reason', 'unattributed'];
-/** Whose instant a time is, where the clock was not read for it: the order of `start_from`. */
+/** Which instant replaces a start that was not read from the clock: the order of `start_from`. */
 const kTimeFrom = ['', 'of the MPI call around it', 'of the arrival', 'not timed: short'];
 const kPost = 3;
 const kNoPeer = -(2 ** 31);
 
-/** Seconds with nine digits, which is how `--from` takes it, too. */
+/** Seconds with nine digits: `--from` takes this form, too. */
 export function formatInstant(ns: number): string {
   const digits = String(Math.round(ns)).padStart(10, '0');
   return `${digits.slice(0, -9)}.${digits.slice(-9)} s`;
@@ -65,7 +65,7 @@ class Reader {
     return this.table.wide(column, this.row);
   }
 
-  /** Nothing is said of what is not there. */
+  /** Adds nothing for values that are missing. */
   add(name: string, value: string | undefined): void {
     if (value !== undefined && value !== '') this.lines.push([name, value]);
   }
@@ -79,7 +79,7 @@ class Reader {
   place(memory: string, gpu: string): Place {
     return placeOf(this.number(memory), this.number(gpu));
   }
-  /** From where to where, if memory of a device is concerned. */
+  /** Source and destination, if memory of a device is involved. */
   addWay(name: string): void {
     const [from, to] = [this.place('from_memory', 'from_gpu'), this.place('to_memory', 'to_gpu')];
     this.add(name, deviceWay(this.data, from, to));
@@ -100,7 +100,7 @@ class Reader {
   }
 }
 
-/** "GPU 0000:10:00.0 to host memory"; undefined where no device is concerned. */
+/** "GPU 0000:10:00.0 to host memory"; undefined if no device is involved. */
 function deviceWay({ devices }: PageData, from: Place, to: Place): string | undefined {
   if (!isDeviceMemory(from) && !isDeviceMemory(to)) return undefined;
   return `${placeText(devices, from)} to ${placeText(devices, to)}`;
@@ -182,7 +182,7 @@ function describeUcp(reader: Reader): string {
   return reader.text('function') || 'UCP operation';
 }
 
-/** Where the buffer is, and what UCX took that for; without a GPU it is the host. */
+/** Where the buffer is, and what kind of memory UCX took it for; without a GPU it is in host memory. */
 function describeBuffer(reader: Reader): void {
   const { devices } = reader.data;
   if (devices.gpus.length === 0) return;
@@ -190,7 +190,7 @@ function describeBuffer(reader: Reader): void {
   reader.addText('UCX took it for', 'believed');
 }
 
-/** What a post that was accepted may have returned. */
+/** The possible return values of a post that was accepted. */
 function postStatus(status: number): string {
   if (status === 0) return 'UCS_OK';
   return status === 1 ? 'UCS_INPROGRESS' : `ucs_status ${status}`;
@@ -217,7 +217,7 @@ function describeTransfer(reader: Reader): string {
   return reader.text('op') || 'UCT operation';
 }
 
-/** The receipt of a message: what `uctrace messages` says of it, and its times. */
+/** The receipt of a message: the fields of `uctrace messages`, and its times. */
 export function describeMessage(data: PageData, details: Details, row: number): Description {
   const reader = new Reader(data, details.messages, row);
   const rank = (process: string, rank: string) => {
@@ -264,7 +264,7 @@ export function describeMessage(data: PageData, details: Details, row: number): 
   };
 }
 
-/** Times of two processes are compared: how wrong that may be. */
+/** Times of two processes are compared: the possible error. */
 function describeClock(reader: Reader): string[] {
   const [src, dst] = [reader.number('src_process'), reader.number('dst_process')];
   if (src < 0 || dst < 0 || src === dst) return [];
@@ -273,7 +273,7 @@ function describeClock(reader: Reader): string[] {
   return ['The hosts are set against each other by their wall clocks; the error is not known.'];
 }
 
-/** The steps of the path as far as they tell where it leads. */
+/** The steps of the path, as far as they show where it leads. */
 function stepsOf({ texts }: PageData, { hops, firstHop }: Details, row: number): Moving[] {
   return Array.from({ length: firstHop[row + 1]! - firstHop[row]! }, (_, index) => {
     const of = (column: string) => hops.column(column)[firstHop[row]! + index]!;
@@ -289,7 +289,7 @@ function stepsOf({ texts }: PageData, { hops, firstHop }: Details, row: number):
   });
 }
 
-/** Of data that a GPU has, or had on its way. */
+/** For data that is, or was on its way, in a GPU. */
 function describeWay(data: PageData, details: Details, row: number): string | undefined {
   const steps = stepsOf(data, details, row);
   if (!steps.some(({ from, to }) => isDeviceMemory(from) || isDeviceMemory(to))) return undefined;

@@ -1,4 +1,4 @@
-// What is known of the waits of an MPI call: how long, for whom, and what ended each.
+// What is known about the waits of an MPI call: how long, for which process, and what ended each.
 
 import { processLabel } from './choices';
 import type { PageData } from './data';
@@ -7,7 +7,7 @@ import type { LayerDetails } from './details';
 import { formatCount, formatDuration } from './format';
 import { callThatEnded, waitsOfCall, type SingleWaits, type Wait } from './waits';
 
-/** Nothing of a call that did not wait. Kinds are those of docs/waits.md. */
+/** Nothing for a call that did not wait. Kinds are those of docs/waits.md. */
 export function describeWaits(
   data: PageData,
   waits: SingleWaits,

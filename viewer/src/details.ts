@@ -1,5 +1,5 @@
 // Single operations: which of them lie in a span of time, and on which track of their lane they are
-// drawn, so that operations at the same time lie above each other.
+// drawn. Operations that overlap in time lie above each other.
 
 import type { PageData } from './data';
 import { tableOf, type Numbers, type Table, type Tables } from './packed';
@@ -17,12 +17,12 @@ export interface LayerDetails {
   readonly layer: Layer;
   readonly table: Table;
   readonly start: Numbers;
-  /** Of what never ended: the end of what is recorded. */
+  /** The end of an operation that never ended: the end of the recording. */
   readonly end: Float64Array;
-  /** The cell, total or call kind that filters know it by; -1 for none. */
+  /** The cell, total or call kind that filters use for it; -1 for none. */
   readonly key: Numbers;
   readonly track: Uint8Array;
-  /** Of each process: its first row, and the end behind the last one. */
+  /** For each process: its first row; the last entry is the end of all rows. */
   readonly first: Int32Array;
   readonly tracks: Uint8Array;
   /** Per row: the latest end among the rows of its process up to it. */
@@ -41,7 +41,7 @@ export interface Details {
   readonly rowOfMessage: ReadonlyMap<number, number>;
 }
 
-/** An instant that is packed as the time since `start`: undefined where it is not known. */
+/** Decodes an instant that is packed as the time since `start`: undefined if not known. */
 export function instant(start: number, since: number): number | undefined {
   if (since === -1) return undefined;
   return since >= 0 ? start + since : start + since + 2;
@@ -76,7 +76,7 @@ function callKinds(data: PageData, table: Table): Numbers {
   });
 }
 
-/** The lowest track that is free, for each row; all that find none share the last one. */
+/** The lowest free track for each row; all rows that find none share the last one. */
 function layTracks(first: Int32Array, start: Numbers, end: Float64Array) {
   const track = new Uint8Array(start.length);
   const tracks = new Uint8Array(first.length - 1).fill(1);
@@ -129,8 +129,8 @@ export function makeDetails(data: PageData, tables: Tables, open: number): Detai
 }
 
 /**
- * A range of rows that holds every operation of the process in progress within [from, to). Others
- * between them have ended before; a caller looks at each end.
+ * A range of rows that holds every operation of the process in progress within [from, to). Other
+ * rows in the range have ended before: a caller checks each end.
  */
 export function rowsWithin(
   { first, start, latest }: LayerDetails,

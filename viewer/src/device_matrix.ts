@@ -1,5 +1,6 @@
-// The matrix of devices: rows are what data left on its way, columns are what it went to next. The ways are those of the
-// device graph, but the memory of all ranks of a host is one row. tests/device_matrix.test.ts holds it to plain sums.
+// The matrix of devices: a row is a device that data left on its way, a column the device that it went to next. The ways
+// are those of the device graph, but the memory of all ranks of a host is one row. tests/device_matrix.test.ts compares
+// it with plain sums.
 
 import type { Columns } from './columns';
 import type { PageData } from './data';
@@ -14,19 +15,19 @@ export interface Device {
   readonly key: string;
   readonly label: string;
   readonly kind: NodeKind;
-  /** null where it is not known. */
+  /** null if not known. */
   readonly host: string | null;
-  /** Of a GPU, else -1. */
+  /** Index of a GPU, else -1. */
   readonly gpu: number;
 }
 
 export interface Legs {
-  /** By host in the order of the processes, and there GPUs first. */
+  /** By host in the order of the processes; within a host, GPUs first. */
   readonly devices: readonly Device[];
-  /** Of each leg: the transfer total that takes it, and its square in the matrix of the devices. */
+  /** For each leg: the transfer total that takes it, and its square in the matrix of the devices. */
   readonly transfer: Int32Array;
   readonly squares: Int32Array;
-  /** Of each transfer total: whether it has a leg. */
+  /** For each transfer total: whether it has a leg. */
   readonly moves: Uint8Array;
 }
 
@@ -48,7 +49,7 @@ function inOrder(data: PageData, devices: Iterable<Device>): Device[] {
   );
 }
 
-/** What each transfer total passes, by the keys of the devices. All ways of one step between two hosts are one. */
+/** The devices that each transfer total passes, by their keys. A step has one way between the same two hosts. */
 class Ways {
   readonly known = new Map<string, Device>();
   private readonly ways = new Map<string, readonly string[]>();
@@ -74,8 +75,8 @@ class Ways {
 }
 
 /**
- * The legs of all transfer totals of the run. They do not depend on a selection. Of more than `most` devices, those that moved
- * the least stand together.
+ * The legs of all transfer totals of the run. They do not depend on a selection. With more than `most` devices, those
+ * that moved the least share a row.
  */
 export function makeLegs(columns: Columns, most = kMaxSide): Legs {
   const { data, src, firstTransfer } = columns;
@@ -111,18 +112,18 @@ export function makeLegs(columns: Columns, most = kMaxSide): Legs {
 export type LegMeasure = Extract<Measure, 'bytes' | 'transfers' | 'wire_bytes'>;
 export const kLegMeasures: readonly LegMeasure[] = ['bytes', 'transfers', 'wire_bytes'];
 
-/** Of each transfer total. */
+/** One value for each transfer total. */
 export function movedBy(columns: Columns, measure: LegMeasure): Float64Array {
   if (measure === 'bytes') return movedBytes(columns);
   return measure === 'transfers' ? columns.transferCount : columns.transferWireBytes;
 }
 
-/** Of each leg: the value of its transfer total if that is selected, else 0. */
+/** For each leg: the value of its transfer total if that is selected, else 0. */
 export function legValues({ transfer }: Legs, selection: Selection, values: Float64Array): Float64Array {
   return Float64Array.from(transfer, (t) => (selection.transfers[t] ? values[t]! : 0));
 }
 
-/** Each selected transfer total once: `moved` of those with legs, `still` of the others. */
+/** Counts each selected transfer total once: `moved` for those with legs, `still` for the others. */
 export function legTotals({ moves }: Legs, selection: Selection, values: Float64Array): { moved: number; still: number } {
   let [moved, still] = [0, 0];
   values.forEach((value, t) => {

@@ -1,6 +1,6 @@
-// The device graph: memory of processes on their hosts, GPUs and network cards, and what went from
-// one to the other. What goes over a network is three arrows: to the card of the source, from there
-// to that of the destination, and out of it.
+// The device graph: memory of processes on their hosts, GPUs and network cards, and the traffic between them. Traffic
+// over a network is three arrows: to the card of the source, from there to the card of the destination, and out of
+// that.
 
 import type { Columns } from './columns';
 import { kUnknownProcess, type PageData } from './data';
@@ -22,15 +22,15 @@ import {
 import { hostOf, stopsOf, type Stop } from './legs';
 import { shortBus } from './memory';
 
-/** Labels stand above GPUs and below cards. */
+/** Labels are above GPUs and below cards. */
 const kDeviceRoom = 100;
 
 export interface DeviceEdges extends GraphEdges {
-  /** Value of the transfers that have no arrow: what serves no message, or moves nothing. */
+  /** Value of the transfers without an arrow: those that serve no message, or move nothing. */
   readonly still: number;
 }
 
-/** Bytes that each transfer total moved: payload that was carried, and what copies of a side moved. */
+/** Bytes that each transfer total moved: payload that was carried, and bytes that copies on one side moved. */
 export function movedBytes(columns: Columns): Float64Array {
   const { steps, transferStep, transferBytes, transferWireBytes } = columns;
   // A copy has no headers.
@@ -42,13 +42,13 @@ export function movedBytes(columns: Columns): Float64Array {
 const isUnknownNode = (node: string) => node === processNode(kUnknownProcess);
 export const gpuNode = (gpu: number) => `gpu ${gpu}`;
 
-/** A node, and in which host's box it is; null: in none. */
+/** A node, and the host whose box it is in; null: in no box. */
 export interface Placed {
   readonly member: Member;
   readonly host: string | null;
 }
 
-/** Managed memory is drawn at the GPU that it was allocated on. */
+/** Managed memory is drawn at the GPU on which it was allocated. */
 function placed(data: PageData, stop: Stop): Placed {
   const { place, card, process } = stop;
   const gpu = place && data.devices.gpus[place.gpu];
@@ -71,7 +71,7 @@ function placed(data: PageData, stop: Stop): Placed {
   return part('memory', `${label} of ${host}`, label);
 }
 
-/** What a transfer total passes. Of what serves no message, the other end is not known. */
+/** The nodes that a transfer total passes. For transfers that serve no message, the other end is not known. */
 export function wayOf(columns: Columns, cell: number, t: number): Placed[] {
   const { data, src, dst, cellClass, transferStep, steps } = columns;
   if (data.classes[cellClass[cell]!]!.reason !== null) return [];
@@ -79,7 +79,7 @@ export function wayOf(columns: Columns, cell: number, t: number): Placed[] {
   return stops.map((stop) => placed(data, stop));
 }
 
-/** Of each two that follow each other on a way. Of a side that is not known, neither memory nor card is. */
+/** Each pair of successive nodes on a way. For a side that is not known, neither memory nor card is known. */
 export function legsOf<T>(way: readonly T[], isUnknown: (part: T) => boolean): (readonly [T, T])[] {
   return way.slice(1).flatMap((to, index) => {
     const from = way[index]!;
@@ -92,7 +92,7 @@ export function allGpus(data: PageData): Placed[] {
   return data.devices.gpus.map((_, gpu) => placed(data, { card: null, process: kUnknownProcess, place: { kind: 'gpu', gpu } }));
 }
 
-/** What the paths of the run pass, each once. */
+/** The nodes on the paths of the run, each once. */
 function passedBy(columns: Columns): Placed[] {
   const { src, firstTransfer } = columns;
   const passed = new Map<string, Placed>();
@@ -146,8 +146,8 @@ export function makeDeviceLayout(
 }
 
 /**
- * The sums of `values` over the selected transfer totals, on each leg of the way of their step; by
- * pair, of all transports together. `total` counts each transfer once.
+ * The sums of `values` over the selected transfer totals, on each leg of the way of their step; by pair, for all
+ * transports together. `total` counts each transfer once.
  */
 export function makeDeviceEdges(
   columns: Columns,

@@ -32,7 +32,7 @@ export function rowHead(child: Child, attributes: Attributes = {}): HTMLElement 
   return element('th', { scope: 'row', ...attributes }, child);
 }
 
-/** A right-aligned number that tells its exact value on hover and to tests. */
+/** A right-aligned number that shows its exact value on hover and to tests. */
 export function numberCell(shown: string, exact: string, value: number): HTMLElement {
   return element('td', { class: 'number', title: exact, 'data-value': value }, shown);
 }

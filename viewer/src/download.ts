@@ -1,6 +1,6 @@
 // What a reader takes away: a table as CSV, a picture as PNG or SVG. Nothing leaves the machine.
 
-/** As a spreadsheet reads it back: text that would be a formula there stays text. */
+/** Quoted for spreadsheets: text that would be a formula there stays text. */
 export function csvField(text: string): string {
   const guarded = /^[=+\-@\t\r]/.test(text) && !/^-?[\d.]+(e[-+]?\d+)?$/i.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
@@ -15,11 +15,11 @@ export function download(name: string, content: Blob): void {
   link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
-  // The browser reads it after this turn of its loop.
+  // The browser reads it after this turn of the event loop.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** The picture on a canvas as it is on the screen. */
+/** The picture on a canvas as the screen shows it. */
 export function downloadCanvas(name: string, canvas: HTMLCanvasElement): void {
   canvas.toBlob((png) => png && download(`${name}.png`, png), 'image/png');
 }

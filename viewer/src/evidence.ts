@@ -1,4 +1,5 @@
-// Where on the page the evidence of a finding stands, and what is chosen there: what its command names.
+// Where the page shows the evidence of a finding, and which choices it makes there: those that the finding's command
+// names.
 
 import { kChoices, optionWords, type Choice, type ChoiceValue, type Choices } from './choices';
 import type { Finding, PageData } from './data';
@@ -13,7 +14,7 @@ export interface Evidence {
 
 /** By the rules of docs/findings.md. */
 const kPlaces: Readonly<Record<string, Omit<Evidence, 'wanted'>>> = {
-  // What its calls cost is all that is recorded.
+  // The log has nothing but the cost of its calls.
   'job-without-ucx': { section: 'communicators' },
   'identities-violated': { section: 'identities' },
   'records-dropped': { section: 'head' },
@@ -36,12 +37,12 @@ const kPlaces: Readonly<Record<string, Omit<Evidence, 'wanted'>>> = {
 };
 
 /**
- * Rules of which the page shows nothing more than the command. Registrations are made between operations: neither sums nor
- * timeline have them, and `report --by registration` has a table of theirs.
+ * Rules for which the page shows nothing more than the command. Registrations are made between operations: neither sums
+ * nor timeline have them, and `report --by registration` has a table of theirs.
  */
 const kNowhere: readonly string[] = ['registration-is-long'];
 
-/** Whether it is known what the page shows of a rule. */
+/** Whether the place on the page is known for a rule. */
 export function knowsRule(rule: string): boolean {
   return Object.hasOwn(kPlaces, rule) || kNowhere.includes(rule);
 }
@@ -55,7 +56,7 @@ export function shellWords(line: string): string[] {
   return words;
 }
 
-/** What the options of a command choose that the page offers, too. A list of values is no choice of the page. */
+/** The choices in the options of a command that the page also offers. A list of values is not a choice of the page. */
 export function wantedBy(data: PageData, choices: Choices, command: string): Wanted {
   const words = shellWords(command);
   const wanted: Partial<Record<Choice, ChoiceValue>> = {};
@@ -68,13 +69,13 @@ export function wantedBy(data: PageData, choices: Choices, command: string): Wan
   return wanted;
 }
 
-/** Undefined: the page has nothing to show of it. */
+/** Undefined: the page has nothing to show for it. */
 export function evidenceOf(data: PageData, choices: Choices, { rule, command }: Finding): Evidence | undefined {
   const place = Object.hasOwn(kPlaces, rule) ? kPlaces[rule] : undefined;
   return place && { ...place, wanted: wantedBy(data, choices, command) };
 }
 
-/** A finding is about the whole run: what was chosen before would hide a part of it. */
+/** A finding is about the whole run: earlier choices would hide a part of it. */
 export function withEvidence(state: State, { matrix, wanted }: Evidence): State {
   const start: State = { ...state, matrix: matrix ?? state.matrix, filter: kInitialState.filter };
   const chosen = Object.entries(wanted) as [Choice, ChoiceValue][];

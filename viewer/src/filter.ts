@@ -1,11 +1,11 @@
-// What a filter selects, and what a measure adds up. Each function states the naive definition
-// that it equals; tests/kernels.test.ts holds it to that.
+// What a filter selects, and what a measure adds up. Each function states the naive definition that it equals;
+// tests/kernels.test.ts compares them.
 
 import { choicesOf } from './choices';
 import type { Columns } from './columns';
 import type { MemoryKind, PageData, Role, TrafficClass } from './data';
 
-/** A missing property filters nothing; null selects what is not known. */
+/** A missing property filters nothing; null selects unknown values. */
 export interface Filter {
   kind?: string | null;
   mpi?: string | null;
@@ -14,7 +14,7 @@ export interface Filter {
   transport?: string;
   op?: string;
   role?: Role;
-  /** Sizes as TrafficClass has them, both included. */
+  /** Sizes as in TrafficClass, both included. */
   min_size?: number;
   max_size?: number;
   /** Messages with at least one end on this host. */
@@ -41,7 +41,7 @@ export interface Filter {
 
 export const kMeasures = ['bytes', 'messages', 'transfers', 'wire_bytes', 'time'] as const;
 export type Measure = (typeof kMeasures)[number];
-/** What counts each message once; the others add up the transfers of its path. */
+/** These measures count each message once; the others add up the transfers of its path. */
 export type MessageMeasure = 'bytes' | 'messages' | 'time';
 
 export function isOfMessages(measure: Measure): measure is MessageMeasure {
@@ -75,7 +75,7 @@ export function filtersTime(filter: Filter): boolean {
   return filter.from !== undefined || filter.to !== undefined;
 }
 
-/** Whether it asks for what a transfer that serves no message cannot have, not even as unknown. */
+/** Whether the filter requires a property that a transfer without a message cannot have, not even as unknown. */
 export function filtersMessages(filter: Filter): boolean {
   return choicesOf('message').some((choice) => filter[choice] !== undefined);
 }
@@ -85,8 +85,8 @@ export function filtersPath(filter: Filter): boolean {
 }
 
 /**
- * Flags of each process, those of process p at p + 1: it may be the source; it may be the destination; it is the wanted rank, or
- * on the wanted host, as one end of the two must be.
+ * Flags of each process, those of process p at p + 1: it may be the source; it may be the destination; it is the wanted
+ * rank, or on the wanted host. One of the two ends must have the last flag.
  */
 function wantedEnds({ processes }: PageData, filter: Filter) {
   const { src, dst, rank, host, src_host, dst_host } = filter;
@@ -159,8 +159,8 @@ export function select(columns: Columns, filter: Filter): Selection {
 }
 
 /**
- * Per cell: for what counts messages the cell's own number if its messages are selected, else 0;
- * for `transfers` and `wire_bytes` the sum over its selected transfer totals.
+ * Per cell: for measures of messages the cell's own number if its messages are selected, else 0; for `transfers` and
+ * `wire_bytes` the sum over its selected transfer totals.
  */
 export function cellValues(columns: Columns, selection: Selection, measure: Measure): Float64Array {
   if (isOfMessages(measure)) return ofSelected(columns[measure], selection);
@@ -181,7 +181,7 @@ function ofSelected(values: Float64Array, { cells }: Selection): Float64Array {
   return chosen;
 }
 
-/** Per cell: the selected messages whose start and end are known, which alone have a time. */
+/** Per cell: the selected messages whose start and end are known; only these have a time. */
 export function timedMessages(columns: Columns, selection: Selection): Float64Array {
   return ofSelected(columns.timed, selection);
 }
@@ -194,7 +194,7 @@ export interface CellLoad extends Record<Measure, number> {
 
 export const noLoad = (): CellLoad => ({ bytes: 0, messages: 0, transfers: 0, wire_bytes: 0, time: 0, timed: 0 });
 
-/** Adds what cellValues() of each measure, and timedMessages(), have for cell `c`. */
+/** Adds the values that cellValues() of each measure, and timedMessages(), have for cell `c`. */
 export function addCell(load: CellLoad, columns: Columns, selection: Selection, c: number): void {
   if (selection.cells[c]) {
     load.bytes += columns.bytes[c]!;

@@ -34,7 +34,7 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
-/** 1234567 -> "1.23 M", for where there is little room. */
+/** 1234567 -> "1.23 M", for places with little room. */
 export function formatShortCount(count: number): string {
   return scaled(count, 1000, kCountUnits);
 }
@@ -44,7 +44,7 @@ export function formatExactBytes(bytes: number): string {
   return `${formatCount(bytes)} B`;
 }
 
-/** A share in percent that is "0 %" and "100 %" only when that is exact. */
+/** A share in percent; "0 %" and "100 %" only if that is exact. */
 export function formatShare(part: number, whole: number): string {
   if (whole === 0) return '–';
   if (part === 0) return '0 %';

@@ -1,5 +1,5 @@
-// The process graph: who is a node, what is an edge, and where the nodes lie. The places depend on
-// the processes alone, so that the picture of a run stays the same under every filter.
+// The process graph: its nodes, its edges, and the places of the nodes. The places depend only on the processes, so
+// that the picture of a run stays the same under every filter.
 
 import type { Columns } from './columns';
 import { kUnknownProcess, type PageData } from './data';
@@ -16,13 +16,13 @@ export const kMostEdges = 1500;
 
 export type NodeKind = 'process' | 'gpu' | 'card' | 'memory' | 'closed' | 'unknown';
 
-/** What is to have a place in the box of its host. */
+/** A node that needs a place in the box of its host. */
 export interface Member {
   readonly id: string;
   readonly label: string;
-  /** `memory`: it is not known whose; `closed`: a host; `unknown`: a process that is not known. */
+  /** `memory`: not known whose; `closed`: a host; `unknown`: a process that is not known. */
   readonly kind: NodeKind;
-  /** Index of the process or GPU; -1 for others. */
+  /** Index of the process or GPU; -1 for other nodes. */
   readonly index: number;
 }
 
@@ -30,14 +30,14 @@ export interface GraphNode extends Member {
   readonly host: string | null;
   readonly x: number;
   readonly y: number;
-  /** The angle from the middle of the circle, of a node on it; its name stands outside. */
+  /** For a node on the circle: its angle, seen from the middle of the circle; its name is outside. */
   readonly outwards?: number;
 }
 
-/** Which hosts are one node. */
+/** Which hosts are drawn as one node. */
 export interface HostChoice {
   readonly collapsed: boolean;
-  /** But for these. */
+  /** Except these. */
   readonly opened: ReadonlySet<string>;
 }
 
@@ -62,43 +62,43 @@ export interface GraphEdges {
   readonly edges: readonly GraphEdge[];
   readonly hidden: number;
   readonly hiddenValue: number;
-  /** What all edges add up to, those that are hidden, too. */
+  /** The sum of all edges, hidden ones included. */
   readonly arrows: number;
-  /** What passes; one part of it may pass several edges. */
+  /** The sum of the traffic; one part of it may pass several edges. */
   readonly total: number;
 }
 
 export interface GraphLayout {
   readonly nodes: readonly GraphNode[];
   readonly hosts: readonly string[];
-  /** Hosts that stand as one node. */
+  /** Hosts that are drawn as one node. */
   readonly closed: ReadonlySet<string>;
-  /** Hosts lie around it, and its middle is at 0, 0; null: they lie in rows. */
+  /** The circle around 0, 0 on which hosts lie; null: hosts lie in rows. */
   readonly circle: Circle | null;
-  /** Of hosts whose many parts lie on one ring. */
+  /** The rings of hosts whose many parts lie on one ring. */
   readonly rings: ReadonlyMap<string, Ring>;
-  /** The node that stands for a part of a host. */
+  /** The node that represents a part of a host. */
   nodeOf(member: string, host: string | null): string;
-  /** Of a node that stands for a host. */
+  /** The host that a node represents. */
   hostOf(node: string): string;
 }
 
 const kNodeRoom = 46;
 const kHostRoom = 70;
-/** More take several rings, one in the other. */
+/** More nodes take several concentric rings. */
 const kMostOnRing = 64;
-/** The edges of fewer are told apart as straight lines. */
+/** With fewer nodes, straight edges can be distinguished. */
 const kFewOnRing = 16;
 const kUnknownNode = 'unknown';
 export const hostNode = (host: string) => `host ${host}`;
 export const processNode = (process: number) =>
   process === kUnknownProcess ? kUnknownNode : `process ${process}`;
 
-/** The places of `count` nodes on as few rings as hold them at a distance; `turn`: in nodes. */
+/** The places of `count` nodes, on as few rings as keep them apart; `turn`: rotation, in nodes. */
 export function ringPlaces(count: number, nodeRoom = kNodeRoom, turn = 0): { x: number; y: number }[] {
   if (count === 1) return [{ x: 0, y: 0 }];
   const places: { x: number; y: number }[] = [];
-  // One ring as long as chords between its nodes can be told apart.
+  // One ring as long as the chords between its nodes can be distinguished.
   for (let left = count, radius = 0; left > 0; radius += nodeRoom) {
     if (radius === 0) {
       const rings = count <= kMostOnRing ? 1 : Math.ceil(Math.sqrt(count / kMostOnRing) * 2);
@@ -116,7 +116,7 @@ export function ringPlaces(count: number, nodeRoom = kNodeRoom, turn = 0): { x: 
   return places;
 }
 
-/** Along the circle: for a host that is one node, where there are few or many of them, and beside one that is open. */
+/** Room along the circle for a host that is one node: if there are few hosts, and if there are many. */
 const kWideRoom = 64;
 const kNarrowRoom = 24;
 const kFewHosts = 16;
@@ -139,7 +139,7 @@ function inRows(extents: readonly number[], nodeRoom: number): Placed {
   return { middles, unknown: { x: 0, y: (rows - 0.5) * pitch }, circle: null };
 }
 
-/** Around a circle, of which the boxes of open hosts lie outside. An extent of 0 is a host that is one node. */
+/** Around a circle; the boxes of open hosts lie outside of it. An extent of 0 is a host that is one node. */
 function aroundCircle(extents: readonly number[], hasUnknown: boolean): Placed {
   const one = extents.length > kFewHosts ? kNarrowRoom : kWideRoom;
   const rooms = extents.map((extent) => (extent === 0 ? one : (extent + kBoxRoom) * 1.3));
@@ -151,7 +151,7 @@ function aroundCircle(extents: readonly number[], hasUnknown: boolean): Placed {
   return { middles, unknown, circle };
 }
 
-/** The members of each host in a box of their own, or each host as one node. */
+/** The members of each host in a box, or each host as one node. */
 export function arrange(
   groups: ReadonlyMap<string, readonly Member[]>,
   processes: ReadonlyMap<string, number>,
@@ -220,8 +220,8 @@ function named({ source, target, name, value }: Sum): GraphEdge {
 }
 
 /**
- * The largest of `sums`, which differ in their nodes or names. `total`: what passes, if not what all of them add up to. Only what
- * may be shown gets an id and is compared by it: a large run has 10^5 edges.
+ * The largest of `sums`, which differ in their nodes or names. `total`: the traffic, if it is not the sum of all of
+ * them. Only edges that may be shown get an id and are compared by it: a large run has 10^5 edges.
  */
 export function largestEdges(sums: readonly Sum[], limit: number, total?: number): GraphEdges {
   const values = Float64Array.from(sums, ({ value }) => value).sort();
@@ -282,7 +282,7 @@ class NumberedSums {
   }
 }
 
-/** What is told apart in `names`, and the number of each. */
+/** Numbers the distinct values in `names`. */
 function numbered<T>(names: readonly T[]): { distinct: T[]; numbers: Int32Array } {
   const distinct = [...new Set(names)];
   const numberOf = new Map(distinct.map((name, number) => [name, number]));
@@ -290,9 +290,9 @@ function numbered<T>(names: readonly T[]): { distinct: T[]; numbers: Int32Array 
 }
 
 /**
- * By pair: the sums of `cellValues` over the cells from one node to another. By transport or
- * operation: the sums of `transferValues` over the selected transfer totals whose step has it.
- * One pass over cells and transfers, by numbers: a text for each of a million would take a second.
+ * By pair: the sums of `cellValues` over the cells from one node to another. By transport or operation: the sums of
+ * `transferValues` over the selected transfer totals whose step has it. One pass over cells and transfers, by numbers:
+ * a string for each of a million would take a second.
  */
 export function makeEdges(
   columns: Columns,

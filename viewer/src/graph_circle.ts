@@ -1,5 +1,6 @@
-// Hosts around a circle, and the curves of edges between them, which bend towards the middle: so edges that go the same
-// way lie together, and none crosses the names outside of the circle. So do those within a host whose many parts lie on a ring. tests/graph_circle.test.ts holds both to their definitions.
+// Hosts around a circle, and the curves of edges between them. The curves bend towards the middle: edges in the same
+// direction lie together, and none crosses the names outside of the circle. Edges within a host whose many parts lie on a
+// ring bend likewise. tests/graph_circle.test.ts compares both with their definitions.
 
 import type { GraphEdge, GraphLayout, GraphNode } from './graph';
 
@@ -10,7 +11,7 @@ export interface Point {
 
 export interface Circle {
   readonly radius: number;
-  /** Of each part, clockwise from the top: from the middle of the circle outwards. */
+  /** For each part, clockwise from the top: its angle, from the middle of the circle outwards. */
   readonly angles: readonly number[];
 }
 
@@ -21,7 +22,7 @@ export interface Ring extends Point {
 
 const kLeastRadius = 110;
 
-/** A circle with at least so much room along it for each part. */
+/** A circle with at least this room along it for each part. */
 export function circleOf(rooms: readonly number[]): Circle {
   const all = rooms.reduce((sum, room) => sum + room, 0);
   let before = 0;
@@ -37,7 +38,7 @@ export function pointAt(angle: number, radius: number): Point {
   return { x: radius * Math.cos(angle), y: radius * Math.sin(angle) };
 }
 
-/** Where a curve bends: at this share of the way from source to target, and so far to the side of it. */
+/** Where a curve bends: at this share of the way from source to target, and this far to the side of it. */
 export interface Route {
   readonly weight: number;
   readonly distance: number;
@@ -45,10 +46,10 @@ export interface Route {
 
 /** How far the longest edges bend: 1 would be through the middle. */
 const kPull = 0.8;
-/** Between edges of the same two nodes. */
+/** Distance between edges of the same two nodes. */
 const kApart = 14;
 
-/** The point that the edge bends towards, which is `inwards` nearer to the middle than that of a single edge. */
+/** The point towards which the edge bends: `inwards` nearer to the middle than for a single edge. */
 export function bendOf(a: Point, b: Point, radius: number, inwards: number): Point {
   const long = Math.hypot(b.x - a.x, b.y - a.y);
   const keep = (1 - kPull * Math.min(1, long / (2 * radius))) / 2;
@@ -66,7 +67,7 @@ function routeBy(a: Point, b: Point, bend: Point): Route {
 
 type Ends = Pick<GraphEdge, 'id' | 'source' | 'target'>;
 
-/** Of edges that pass through the circle, or the ring of a host, by id: not of others within a host. */
+/** Routes of edges that pass through the circle, or through the ring of a host, by id; not of other edges within a host. */
 export function routesOf(edges: readonly Ends[], layout: Pick<GraphLayout, 'nodes' | 'circle' | 'rings'>): Map<string, Route> {
   const { nodes } = layout;
   const routes = new Map<string, Route>();
@@ -92,7 +93,7 @@ export function routesOf(edges: readonly Ends[], layout: Pick<GraphLayout, 'node
   return routes;
 }
 
-/** What the two lie on; nothing for others of one host, and of hosts in rows. */
+/** The circle or ring that both nodes lie on; nothing for other pairs in one host, and for hosts in rows. */
 function aroundBoth(a: GraphNode, b: GraphNode, { circle, rings }: Pick<GraphLayout, 'circle' | 'rings'>): Ring | undefined {
   if (a.host !== null && a.host === b.host) return rings.get(a.host);
   return circle ? { x: 0, y: 0, radius: circle.radius } : undefined;
@@ -105,7 +106,7 @@ function bendIn({ x, y, radius }: Ring, a: Point, b: Point, inwards: number): Po
 
 const kMostCharacters = 22;
 
-/** Names of hosts differ at their ends: what is left out lies before the last part. */
+/** Names of hosts differ at their ends: the part left out is before the last part. */
 export function shortened(name: string): string {
   const characters = [...name];
   if (characters.length <= kMostCharacters) return name;

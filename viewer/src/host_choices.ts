@@ -1,4 +1,4 @@
-// Whether each graph shows processes, or each host as one node, where the reader chose; and its form in the page's address.
+// Whether each graph shows processes, or each host as one node, as the reader chose; and its form in the page's address.
 
 import type { PageData } from './data';
 import { choiceAtFirst, type HostChoice } from './graph';
@@ -6,10 +6,10 @@ import { choiceAtFirst, type HostChoice } from './graph';
 export const kGraphs = ['graph', 'devices'] as const;
 export type GraphId = (typeof kGraphs)[number];
 
-/** A graph that is missing shows what it shows at first. */
+/** A graph that is missing keeps its initial choice. */
 export type HostChoices = { readonly [K in GraphId]?: HostChoice };
 
-/** What a choice is kept as: none where it is that of the beginning. */
+/** The stored form of a choice: nothing if it is the initial one. */
 export function withHosts(choices: HostChoices, id: GraphId, data: PageData, choice: HostChoice): HostChoices {
   const { [id]: _, ...others } = choices;
   const isAtFirst = choice.collapsed === choiceAtFirst(data).collapsed && choice.opened.size === 0;
@@ -26,7 +26,7 @@ export function hostsToFields(choices: HostChoices): [string, string][] {
   });
 }
 
-/** Leaves out what this run does not have. */
+/** Drops hosts that this run does not have. */
 export function hostsFromFields(fields: URLSearchParams, data: PageData): HostChoices {
   const hosts = new Set(data.processes.map(({ host }) => host));
   if (hosts.size < 2) return {};

@@ -1,5 +1,5 @@
-// Which lanes the timeline has, and in which order: one for each process, or one for the processes
-// of a host together. tests/lanes.test.ts holds them to what they say.
+// Which lanes the timeline has, and in which order: one for each process, or one for all processes
+// of a host. tests/lanes.test.ts compares them with plain definitions.
 
 import type { PageData } from './data';
 
@@ -10,23 +10,23 @@ export type LaneSort = (typeof kLaneSorts)[number];
 /** What the reader chose of the lanes. */
 export interface LaneChoice {
   readonly sort: LaneSort;
-  /** One lane for each host, but for those that were opened. */
+  /** One lane for each host, except for hosts that were opened. */
   readonly byHost: boolean;
   readonly opened: readonly string[];
   /** Processes that stay on top, in this order. */
   readonly pinned: readonly number[];
-  /** "0-15,32" or a part of a host's name: no other lanes; empty for all. */
+  /** "0-15,32" or a part of a host's name: only these lanes; empty for all. */
   readonly only: string;
-  /** Low lanes of MPI alone. */
+  /** Low lanes, with MPI only. */
   readonly compact: boolean;
 }
 
 export const kAllLanes: LaneChoice = { sort: 'rank', byHost: false, opened: [], pinned: [], only: '', compact: false };
 
-/** More would leave no room for what is not pinned. */
+/** More would leave no room for other lanes. */
 export const kMostPinned = 8;
 
-/** One lane; `host` is null for that of a single process. */
+/** One lane; `host` is null for the lane of a single process. */
 export interface Lane {
   readonly host: string | null;
   readonly processes: readonly number[];
@@ -36,11 +36,11 @@ export interface Lanes {
   readonly rows: readonly Lane[];
   /** The first rows, which do not scroll. */
   readonly pinned: number;
-  /** Row of each process, also of one whose host is one lane; -1 where it is left out. */
+  /** Row of each process, also if its host is one lane; -1 if it is left out. */
   readonly rowOf: Int32Array;
 }
 
-/** What lanes are sorted by, of each process: the greatest first. */
+/** The sort key of each process: the greatest first. */
 export type LaneWeights = Record<Exclude<LaneSort, 'rank'>, ArrayLike<number>>;
 
 /** Numbers and ranges, as "0-15,32"; undefined for any other text. */
@@ -51,7 +51,7 @@ export function parseRanks(text: string): ((rank: number) => boolean) | undefine
   return (rank) => spans.some(([first, last]) => rank >= first && rank <= last);
 }
 
-/** Which processes `only` names: by rank, or by a part of the host's name, in any case. */
+/** The processes that `only` names: by rank, or by a part of the host's name, ignoring case. */
 function namedProcesses(data: PageData, only: string): boolean[] {
   const text = only.trim().toLowerCase();
   if (text === '') return data.processes.map(() => true);
@@ -93,7 +93,7 @@ function groupByHost(data: PageData, processes: readonly number[], opened: reado
   );
 }
 
-/** As fields of the page's address; nothing for what is as at first. */
+/** As fields of the page's address; nothing for initial values. */
 export function lanesToFields(lanes: LaneChoice): [string, string][] {
   const fields: [string, string][] = [
     ['lanes', lanes.sort === 'rank' ? '' : lanes.sort],
@@ -106,7 +106,7 @@ export function lanesToFields(lanes: LaneChoice): [string, string][] {
   return [...written, ...lanes.opened.map((host): [string, string] => ['open', host])];
 }
 
-/** Leaves out what the run does not have. */
+/** Drops lanes that the run does not have. */
 export function lanesFromFields(fields: URLSearchParams, data: PageData): LaneChoice {
   const hosts = new Set(data.processes.map(({ host }) => host));
   const numbers = (fields.get('pinned') ?? '').split(',').filter((text) => /^\d+$/.test(text)).map(Number);

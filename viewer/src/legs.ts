@@ -1,29 +1,28 @@
-// The way of data from memory to memory, and over which network cards: what log-merger/summaries/legs.cpp says
-// of a message, of what the page knows.
+// The way of data from memory to memory, and the network cards on it: like log-merger/summaries/legs.cpp for a message,
+// from the data of the page.
 
 import type { PageData, Place, Step } from './data';
 import { placeText } from './memory';
 
-/** Where data is on its way: memory, or a network card, of the host of a process. */
+/** A stop of data on its way: memory, or a network card, of the host of a process. */
 export interface Stop {
   /** null: a network card. */
   readonly place: Place | null;
-  /** The card as UCT names it; null where that is not known, and for memory. */
+  /** The card's name in UCT; null if not known, and for memory. */
   readonly card: string | null;
-  /** Index of the process, -1 where it is not known. */
+  /** Index of the process, -1 if not known. */
   readonly process: number;
 }
 
-/** What of a step its stops are told by. */
+/** The fields of a step that decide its stops. */
 export type Moving = Pick<
   Step,
   'role' | 'issued_by' | 'network' | 'device' | 'remote_device' | 'from' | 'to'
 >;
 
 /**
- * From where to where a step leads, stop by stop: what goes over a network passes the card of the
- * source and that of the destination. Copies of a side stay with its process. Empty for what moves
- * nothing, as a flush.
+ * The stops of a step, in order: transfers over a network pass the cards of the source and of the destination. Copies
+ * on one side stay with its process. Empty for steps that move nothing, such as a flush.
  */
 export function stopsOf(step: Moving, src: number, dst: number): Stop[] {
   const { role, from, to } = step;
@@ -58,8 +57,8 @@ function stopText(data: PageData, stop: Stop): string {
 }
 
 /**
- * "GPU 0000:10:00.0 of node1 → eth0 of node1 → eth0 of node2 → host memory of node2"; parts that do
- * not follow each other stand apart. Of what carried data or copied it.
+ * "GPU 0000:10:00.0 of node1 → eth0 of node1 → eth0 of node2 → host memory of node2"; parts that are not connected
+ * stand apart. Only for steps that carried or copied data.
  */
 export function wayText(data: PageData, steps: readonly Moving[], src: number, dst: number): string {
   const told = new Set<string>();

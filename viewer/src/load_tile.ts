@@ -1,5 +1,5 @@
-// Loads the file of a tile. A page from disk may read no file but a script, so that is what a tile is: it calls
-// `uctraceTile` with what it holds.
+// Loads the file of a tile. A page from disk may read no files but scripts, so a tile is a script: it calls
+// `uctraceTile` with its contents.
 
 import { DataError } from './error';
 import { tileFile } from './tiles';
@@ -10,7 +10,7 @@ declare global {
   }
 }
 
-/** Throws a DataError where there is no such file, or it is no script that calls. */
+/** Throws a DataError if there is no such file, or if it is not a script that makes this call. */
 export function loadTile(number: number): Promise<unknown> {
   const script = document.createElement('script');
   return new Promise((resolve, reject) => {

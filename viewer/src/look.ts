@@ -1,5 +1,5 @@
-// What the timeline is turned to: the part of the run that it shows, and the operation of which the
-// details are kept. In the page's address, so that who opens it sees the same.
+// The view of the timeline: the part of the run that it shows, and the operation whose details are kept. It is in the
+// page's address, so that anyone who opens that sees the same.
 
 import type { PageData } from './data';
 import type { LayerDetails } from './details';
@@ -7,14 +7,15 @@ import { endOf, kLayers, lowerBound, type Layer, type TimeAxis } from './slabs';
 import { inside, type Range } from './time_range';
 
 /**
- * An operation, by what it is in every page of the run. Those of a process with the same start and the same end are
- * loaded together, so its place among them is always the same; among those with the same start alone, it is not.
+ * An operation, named by properties that are the same in every page of the run. Operations of a process with the same
+ * start and the same end are loaded together, so its place among them is always the same. Its place among operations
+ * that only have the same start is not.
  */
 export interface Kept {
   readonly layer: Layer;
   readonly process: number;
   readonly start: number;
-  /** As the tables have it: -1 for no end. */
+  /** As in the tables: -1 for no end. */
   readonly duration: number;
   readonly place: number;
 }
@@ -28,12 +29,12 @@ export interface Look {
 export function lookToFields({ zoom, kept }: Look, run: string): [string, string][] {
   const fields: [string, string][] = [];
   if (zoom) fields.push(['zoom', `${Math.round(zoom.from)}-${Math.round(zoom.to)}`]);
-  // Those of another run are other operations.
+  // The same values in another run are other operations.
   if (kept) fields.push(['operation', [kept.layer, kept.process, kept.start, kept.duration, kept.place, run].join('.')]);
   return fields;
 }
 
-/** Leaves out what this run does not have. */
+/** Drops values that this run does not have. */
 export function lookFromFields(fields: URLSearchParams, axis: TimeAxis, data: PageData): Look {
   const zoom = zoomOf(fields.get('zoom') ?? '', { from: axis.from, to: endOf(axis) });
   const kept = keptOf(fields.get('operation') ?? '', data);
@@ -48,19 +49,19 @@ function keptOf(text: string, data: PageData): Kept | undefined {
   return { layer, process: Number(process), start: Number(start), duration: Number(duration), place: Number(place) };
 }
 
-/** What an operation is called in an address. */
+/** The name of an operation in an address. */
 export function keptOfRow(details: LayerDetails, row: number): Kept {
   const { layer, table, start } = details;
   const of = { layer, process: table.column('process')[row]!, start: start[row]!, duration: table.column('duration_ns')[row]! };
   return { ...of, place: rowsAlike(details, of).indexOf(row) };
 }
 
-/** The other way round; undefined where it is not loaded. */
+/** The operation with this name; undefined if it is not loaded. */
 export function rowOfKept(details: LayerDetails, kept: Kept): number | undefined {
   return rowsAlike(details, kept)[kept.place];
 }
 
-/** Those of one process with one start and one end. */
+/** The operations of one process with the same start and the same end. */
 function rowsAlike({ table, start, first }: LayerDetails, { process, start: at, duration }: Omit<Kept, 'place'>): number[] {
   const durations = table.column('duration_ns');
   const end = first[process + 1]!;

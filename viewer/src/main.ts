@@ -47,7 +47,7 @@ import { makeMessagesPanel } from './views/messages_panel';
 import { makeTimelinePanel } from './views/timeline_panel';
 import { makeWaits } from './waits';
 
-/** An address that changes with every turn of a wheel would be refused by browsers. */
+/** Browsers would refuse an address that changes with every turn of a wheel. */
 const kAddressLater_ms = 250;
 
 function makeContext({ data, tables }: Page, update: Update): Context {
@@ -69,7 +69,7 @@ function makeContext({ data, tables }: Page, update: Update): Context {
   };
 }
 
-/** What needs no tables: it is shown before they are read. `rest`: what stands in the place of all else. */
+/** Parts that need no tables: shown before the tables are read. `rest`: shown in place of everything else. */
 interface Beginning {
   readonly main: HTMLElement;
   readonly bar: HTMLElement;
@@ -119,7 +119,7 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
     goTo(timeline.root, panelShow.reveal);
     timeline.showOperation(found, span);
   });
-  // What there is to see only where GPUs are.
+  // Parts that only a run with GPUs has.
   const hasGpus = data.devices.gpus.length > 0;
   const graphs = [makeProcessGraph, ...(hasGpus ? [makeDeviceGraph] : [])].map((makeKind) =>
     makeGraphPanel(context, update, makeKind(context)),
@@ -183,7 +183,7 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
     clearTimeout(later);
     state = fromHash(location.hash, choices, axis, data);
     show(panels);
-    // Else what it was turned to before could still be noted in the address.
+    // Otherwise the earlier view could still get into the address.
     panelShow.reveal(timeline.root);
   };
   let isShown = false;
@@ -196,7 +196,7 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
   await panelShow.open(shown);
   isShown = true;
   if (hasMoved) followAddress();
-  // The waits of a chosen time are summed from single ones.
+  // The waits in a chosen time are sums of single waits.
   context.operations.whenChanged(() => {
     if (shown?.matrix === 'waits' && filtersTime(shown.filter)) show([matrix]);
   });
@@ -210,7 +210,7 @@ function showMessage(root: HTMLElement, title: string, ...lines: string[]): void
       'div',
       { class: 'message', role: 'alert', 'data-testid': 'message' },
       element('h1', {}, title),
-      // Errors quote what they found.
+      // Errors quote the text that they found.
       ...lines.map((line) => element('p', {}, plainText(line))),
     ),
   );

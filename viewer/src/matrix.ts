@@ -1,10 +1,10 @@
-// The communication matrix: rows are sources, columns are destinations. Of ranks here; memories.ts and device_matrix.ts say
-// what else may be a row.
+// The communication matrix: rows are sources, columns are destinations. Here they are ranks; memories.ts and
+// device_matrix.ts define other rows.
 
 import type { Columns } from './columns';
 import { kUnknownProcess } from './data';
 
-/** Most rows that are drawn; above it, neighbouring ranks share a row. */
+/** The most rows that are drawn; with more ranks, neighbouring ranks share a row. */
 export const kMaxSide = 1024;
 
 /** A place in the matrix: the pair from the processes of the row to those of the column. */
@@ -13,7 +13,7 @@ export interface Square {
   readonly column: number;
 }
 
-/** How many rows there are, and as many columns. */
+/** The number of rows, and of columns. */
 export interface Side {
   readonly side: number;
 }
@@ -27,7 +27,7 @@ export interface Axis extends Side {
   readonly hasUnknown: boolean;
 }
 
-/** Between which values the colours lie. */
+/** The least and the greatest value of the colour scale. */
 export interface Extent {
   readonly max: number;
   /** Infinity when every value is 0. */
@@ -40,7 +40,7 @@ export interface Matrix extends Extent {
   readonly values: Float64Array;
 }
 
-/** `alsoUnknown`: there is more that is of an unknown process. */
+/** `alsoUnknown`: there is also traffic of an unknown process. */
 export function makeAxis(columns: Columns, maxSide = kMaxSide, alsoUnknown = false): Axis {
   const processes = columns.data.processes.length;
   const hasUnknown = alsoUnknown || columns.src.includes(kUnknownProcess) || columns.dst.includes(kUnknownProcess);
@@ -65,7 +65,7 @@ export interface Ends {
   readonly dst: ArrayLike<number>;
 }
 
-/** Of each cell: rowOf(src) * side + rowOf(dst), where its square has its value in a matrix. */
+/** For each cell: rowOf(src) * side + rowOf(dst), the index of its square in a matrix. */
 export function squaresOf({ src, dst }: Ends, axis: Axis): Int32Array {
   const rows = Int32Array.from({ length: axis.processes + 1 }, (_, at) => rowOf(axis, at - 1));
   const squares = new Int32Array(src.length);

@@ -1,4 +1,4 @@
-// How wide a text is, where nothing is drawn.
+// The width of a text, before anything is drawn.
 
 let context: CanvasRenderingContext2D | null | undefined;
 
@@ -9,7 +9,7 @@ export function measureText(text: string, font: string): number {
   return context.measureText(text).width;
 }
 
-/** As much of the text as fits, with a sign that there is more. */
+/** The part of the text that fits, marked if there is more. */
 export function elided(text: string, most: number, widthOf: (text: string) => number): string {
   if (widthOf(text) <= most) return text;
   const signs = Array.from(text);

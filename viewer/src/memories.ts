@@ -1,5 +1,5 @@
-// From which memory to which, and between memory and the network cards of its host: sums over the
-// cells. Each function states the naive definition that it equals.
+// Traffic from memory to memory, and between memory and the network cards of its host: sums over the cells. Each
+// function states the naive definition that it equals.
 
 import type { Columns } from './columns';
 import type { GpuNic, PageData, Place, Step } from './data';
@@ -7,18 +7,18 @@ import type { Selection } from './filter';
 import { stopsOf, type Stop } from './legs';
 import { isDeviceMemory, placeText, shortBus } from './memory';
 
-/** With more, those with the least share a row. */
+/** With more memories, those with the least traffic share a row. */
 export const kMostMemories = 64;
 
 /** Memory of one host, or of no message. */
 export interface Memory {
   readonly key: string;
   readonly label: string;
-  /** For a column: without the host. */
+  /** The name in a column: without the host. */
   readonly short: string;
-  /** null where it is not known. */
+  /** null if not known. */
   readonly host: string | null;
-  /** Of a GPU, else -1. */
+  /** Index of a GPU, else -1. */
   readonly gpu: number;
 }
 
@@ -26,7 +26,7 @@ const kNowhere = { host: null, gpu: -1 };
 const kNoMessage: Memory = { key: 'none', label: 'no message', short: 'no message', ...kNowhere };
 const kOthers: Memory = { key: 'others', label: 'others', short: 'others', ...kNowhere };
 
-/** That of a GPU is where the GPU is; other memory where its process is. */
+/** Memory of a GPU is on the GPU's host; other memory on the host of its process. */
 function memoryAt(data: PageData, place: Place | null, process: number): Memory {
   if (!place) return kNoMessage;
   const gpu = data.devices.gpus[place.gpu];
@@ -43,7 +43,7 @@ function memoryAt(data: PageData, place: Place | null, process: number): Memory 
 
 const kOrder = ['gpu', 'managed', 'host', 'unknown', 'none'];
 
-/** By host in the order of the processes, and there GPUs first. */
+/** By host in the order of the processes; within a host, GPUs first. */
 function inOrder(data: PageData, memories: Iterable<Memory>): Memory[] {
   const hosts = placeOfHosts(data);
   const rank = ({ key, host, gpu }: Memory): number[] => [
@@ -54,7 +54,7 @@ function inOrder(data: PageData, memories: Iterable<Memory>): Memory[] {
   return [...memories].sort((a, b) => byRank(rank(a), rank(b)));
 }
 
-/** In the order of the processes; what is of no host comes last. */
+/** In the order of the processes; entries without a host come last. */
 export function placeOfHosts({ processes }: PageData): (host: string | null) => number {
   const places = new Map<string | null, number>();
   for (const { host } of processes) if (!places.has(host)) places.set(host, places.size);
@@ -66,7 +66,7 @@ export function byRank(left: readonly number[], right: readonly number[]): numbe
   return left.map((value, i) => value - right[i]!).find((difference) => difference !== 0) ?? 0;
 }
 
-/** In order, those with most weight; the rest stands for others, at the end. All, if they are few. */
+/** Those with most weight, in order; the others are combined at the end. All, if they are few. */
 export function heaviest<T extends { readonly key: string }>(
   known: ReadonlyMap<string, T>,
   weights: ReadonlyMap<string, number>,
@@ -88,13 +88,13 @@ export interface MemoryMatrix {
   readonly memories: readonly Memory[];
   /** Row-major: from the memory of the row to that of the column. */
   readonly values: Float64Array;
-  /** Of each cell: where its value is among them. */
+  /** For each cell: the index of its value in them. */
   readonly squares: Int32Array;
 }
 
 /**
- * The memories of the run, and of each two of them the sum of `cellValues` over the cells whose
- * class has them. All GPUs are among them. Of more than `most`, those with the least stand together.
+ * The memories of the run, and for each pair of them the sum of `cellValues` over the cells whose class has them. All
+ * GPUs are among them. With more than `most`, those with the least are combined.
  */
 export function makeMemoryMatrix(
   columns: Columns,
@@ -119,7 +119,7 @@ export function makeMemoryMatrix(
     weigh(from, cellValues[cell]!);
     weigh(to, cellValues[cell]!);
   });
-  // What serves no message is a row only where it is counted.
+  // Traffic that serves no message has a row only if it is counted.
   if (!weights.get(kNoMessage.key)) known.delete(kNoMessage.key);
   const memories = heaviest(known, weights, most, (some) => inOrder(data, some), kOthers);
   const index = new Map(memories.map(({ key }, i) => [key, i]));
@@ -134,7 +134,7 @@ export interface CardLoad {
   /** From the memory to the card, and back. */
   out: number;
   in: number;
-  /** Of data that lay, or went, there, and took the way by the host's memory: among its sums, too. */
+  /** The part for data at this end that was copied through host memory; the sums above include it. */
   stagedOut: number;
   stagedIn: number;
 }
@@ -152,7 +152,7 @@ function loadOf(loads: Loads, memory: string, card: string): CardLoad {
   return load;
 }
 
-/** What is of none of the memories is of the others then. */
+/** Moves the loads of memories that are not listed to the row of the others. */
 function putOthersTogether(loads: Loads, memories: readonly Memory[]): void {
   const kept = new Set(memories.map(({ key }) => key));
   for (const [memory, ofCards] of [...loads]) {
@@ -170,16 +170,16 @@ export interface CardTable {
   /** Names of cards, of any host. */
   readonly cards: readonly string[];
   at(memory: Memory, card: string): CardLoad | undefined;
-  /** Both ways, of the pair with most. */
+  /** Both ways, for the pair with the greatest sum. */
   readonly most: number;
 }
 
 /**
- * Of the selected transfer totals that go over a network: `out` is the sum of `values` over those
- * from the memory to the card of the source, `in` over those from the card of the destination to the
- * memory. `stagedOut` is the sum over those that carry data from memory of the host, of messages whose
- * data lay in the memory, which is a GPU's, and was copied at the source; `stagedIn` likewise. All GPUs and all cards of the run
- * are there. Of more memories than `most`, those with the least stand together.
+ * For the selected transfer totals that go over a network: `out` is the sum of `values` from the memory to the card of
+ * the source, `in` the sum from the card of the destination to the memory. `stagedOut` is the sum over totals that
+ * carry data from host memory, for messages whose data lay in this memory, a GPU's, and was copied at the source;
+ * `stagedIn` likewise. All GPUs and all cards of the run are listed. With more memories than `most`, those with the
+ * least are combined.
  */
 export function makeCardTable(
   columns: Columns,
@@ -239,9 +239,9 @@ export function makeCardTable(
 
 /** The cards of a host, and how far they are from its GPUs. */
 export interface CardFacts {
-  /** What is known of the way between a GPU and a card of its host. */
+  /** What is known about the way between a GPU and a card of its host. */
   distanceOf(memory: Memory, card: string): GpuNic | undefined;
-  /** Whether the host of the memory has no card of that name; false where it is not one host. */
+  /** Whether the host of the memory has no card with that name; false if the memory is not of one host. */
   lacks(memory: Memory, card: string): boolean;
 }
 

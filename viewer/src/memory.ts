@@ -1,4 +1,4 @@
-// What memory is called, in the words of the command line.
+// Names of memory, in the words of the command line.
 
 import { kMemoryKinds, type Devices, type Gpu, type Place } from './data';
 
@@ -7,12 +7,12 @@ export function placeOf(kind: number, gpu: number): Place {
   return { kind: kMemoryKinds[kind]!, gpu };
 }
 
-/** Without the PCI domain, which nearly always is the first. */
+/** Without the PCI domain, which is nearly always 0. */
 export function shortBus({ bus }: Gpu): string {
   return bus.replace(/^0000:/, '');
 }
 
-/** Of a GPU, though the host may reach it, too. */
+/** Memory of a GPU, even if the host can also access it. */
 export function isDeviceMemory({ kind }: Place): boolean {
   return kind === 'gpu' || kind === 'managed';
 }

@@ -1,4 +1,4 @@
-// Puts the tables of tiles that follow each other in time together: each operation once, in the order that a page has them.
+// Combines the tables of tiles that follow each other in time: each operation once, in the order that a page has them.
 
 import { tableOf, Table, type Numbers, type Tables } from './packed';
 import { kTableOf } from './details';
@@ -18,8 +18,8 @@ interface Slice {
 }
 
 /**
- * What began before a tile is in the tile before it, too: of each tile but the first one, the operations that
- * begin in it are taken. They are the last ones of their process.
+ * An operation that began before a tile is also in the tile before it. So from each tile but the first, only operations
+ * that begin in it are taken. They are the last ones of their process.
  */
 export function mergeTiles(tiles: readonly TileTables[], processes: number): Tables {
   if (tiles.length === 1) return tiles[0]!.tables;
@@ -83,13 +83,13 @@ function joined(name: string, tables: readonly Table[], slices: readonly Slice[]
   return new Table(name, rows, new Map(columns));
 }
 
-/** For values of all parts. */
+/** Values for all parts. */
 function makeRoom(parts: readonly Numbers[], rows: number): Numbers {
   const [first, ...others] = parts.map((part) => part.constructor as new (length: number) => Numbers);
   return others.every((type) => type === first) ? new first!(rows) : new Float64Array(rows);
 }
 
-/** `calls`: the slices of the calls that have them, whose rows have other numbers now. */
+/** `calls`: the slices of the calls that have these waits; the rows of the calls have new numbers. */
 function joinedWaits(tables: readonly Table[], calls: readonly Slice[]): Table {
   const slices: Slice[] = [];
   const renumbered: number[] = [];

@@ -1,5 +1,5 @@
-// The messages that are told one by one, as rows of a table: which of them are chosen, what each says, and by what it is sorted.
-// tests/messages.test.ts holds it to plain definitions.
+// The messages that the page lists one by one, as rows of a table: which are chosen, the text of each cell, and the sort
+// keys. tests/messages.test.ts compares it with plain definitions.
 
 import { processLabel } from './choices';
 import type { Columns } from './columns';
@@ -16,7 +16,7 @@ import { kLayers, lowerBound } from './slabs';
 import type { Range } from './time_range';
 import { kNotKnown } from './words';
 
-/** What is sorted; it stands in a cell as `shown`, and in CSV as the number that it is, or as text. */
+/** The sort key; a cell shows it as `shown`, CSV has it as a number or as text. */
 export interface MessageColumn {
   readonly name: string;
   readonly numeric: boolean;
@@ -34,7 +34,10 @@ function numbersOf(values: Numbers, of: (value: number, row: number) => number):
   return numbers;
 }
 
-/** "cma", "rc_mlx5 + cuda_copy": what moved its data; of a message that moved none, what carried it. */
+/**
+ * "cma", "rc_mlx5 + cuda_copy": the transports that moved its data; if a message moved none, the transports that
+ * carried it.
+ */
 export function pathInShort({ path }: Pick<TrafficClass, 'path'>): string | null {
   const moving = path.filter(({ role }) => role !== 'control');
   const names = (moving.length > 0 ? moving : path).map(({ transport }) => transport);
@@ -65,7 +68,7 @@ export class MessageList {
     ];
   }
 
-  /** Those that the view chooses, in their order: of each the cell is selected, and it starts in the chosen time. */
+  /** The messages that the view selects, in order: the cell of each is selected, and it starts in the chosen time. */
   chosen({ filter: { from, to }, alongTime }: Pick<View, 'filter' | 'alongTime'>): Int32Array {
     const start = this.details.messageStart;
     const { cells } = alongTime.selection;
@@ -82,7 +85,7 @@ export class MessageList {
     return firstRows(rows, this.columns[column]!.keys(), falling, count);
   }
 
-  /** Where it is shown in the timeline: the operation of the side that asked for it, else of the other one. */
+  /** Its operation in the timeline: on the side that requested it, else on the other side. */
   operationOf(row: number): Found | undefined {
     const { messages, layers } = this.details;
     const of = (column: string) => messages.column(column)[row]!;
@@ -144,7 +147,7 @@ export class MessageList {
     };
   }
 
-  /** From start to end where both are known; an end before the start, as two clocks can make it, is 0. */
+  /** Time from start to end if both are known; 0 for an end before the start, as two clocks can make it. */
   private timesTaken(): Float64Array {
     const { messages } = this.details;
     const sent = messages.column('sent');

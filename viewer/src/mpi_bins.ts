@@ -1,22 +1,22 @@
-// MPI calls over time by function, for lanes that show bins: a few functions with a colour of their
-// own, the rest together, and MPI_Init and MPI_Finalize apart, as they are about no exchange.
+// MPI calls over time by function, for lanes that show bins: a few functions have a colour of their own, the others
+// share one. MPI_Init and MPI_Finalize are separate, because they exchange no data.
 
 import type { PageData } from './data';
 import { slotsOf } from './name_colours';
 import { tableOf, type Numbers, type Table, type Tables } from './packed';
 import { counts, lowerBound, type ActivityChoice } from './slabs';
 
-/** So many functions can be told apart by colour. */
+/** At most this many functions can be distinguished by colour. */
 export const kColouredFunctions = 7;
 export const kOtherFunctions = 'other functions';
 export const kSetUpFunctions = 'MPI_Init, MPI_Finalize';
 
 const kSetUp = new Set(['MPI_Init', 'MPI_Init_thread', 'MPI_Finalize', 'MPI_Session_init', 'MPI_Session_finalize']);
 
-/** Groups of call kinds: the functions of most time first, then the others, then set-up. */
+/** Groups of call kinds: first the functions with most time, then the others, then set-up. */
 export interface FunctionGroups {
   readonly names: readonly string[];
-  /** Of categoryColour, for each that has a colour of its own. */
+  /** Slots of categoryColour, for functions with a colour of their own. */
   readonly slots: readonly number[];
   /** By index into `time.call_kinds`. */
   readonly ofKind: Uint8Array;
@@ -58,7 +58,7 @@ export function groupFunctions(data: PageData, tables: Tables): FunctionGroups {
   };
 }
 
-/** Bins of 2^level slabs: [begin, end). */
+/** Bins, each of 2^level slabs: [begin, end). */
 export interface Bins {
   readonly level: number;
   readonly begin: number;

@@ -1,15 +1,15 @@
-// Which colour a name has: the same in every page, whatever else the run has. A colour is a slot of
-// categoryColour. tests/name_colours.test.ts holds this to its definition.
+// The colour of each name: the same in every page, whatever else the run has. A colour is a slot of categoryColour.
+// tests/name_colours.test.ts compares this with its definition.
 
 import { kCategories } from './palette';
 
-/** What is told apart by colour. */
+/** Kinds of names that have colours. */
 export type Named = 'transport' | 'operation' | 'function';
 
-/** Each has the slot of its place: those that are seen together most often come first, as the first slots differ most. */
+/** The place of a name is its slot. The first slots differ most, so names that often occur together come first. */
 export const kKnownNames: Readonly<Record<Named, readonly string[]>> = {
   transport: [
-    // The second slot is near the colour of bins of UCT, so it is that of a transport that hardly anyone looks for.
+    // The second slot is near the colour of UCT's bins, so it goes to a transport that readers seldom look for.
     ...['sysv', 'self', 'cma', 'rc_mlx5', 'cuda_ipc', 'cuda_copy', 'posix', 'tcp'],
     ...['dc_mlx5', 'ud_mlx5', 'gdr_copy', 'xpmem', 'rc_verbs', 'ud_verbs', 'knem', 'gga_mlx5'],
     ...['srd', 'rocm_ipc', 'rocm_copy', 'rocm_gdr', 'ze_ipc', 'ze_copy', 'ze_gdr_copy', 'gaudi_gdr'],
@@ -38,16 +38,16 @@ function hashOf(name: string): number {
   return hash >>> 0;
 }
 
-/** The slot of a name that is alone in its run. */
+/** The slot of a name if its run has no other. */
 export function homeSlot(kind: Named, name: string): number {
   const known = kKnownNames[kind].indexOf(name);
   return known >= 0 ? known : hashOf(name) % kCategories;
 }
 
 /**
- * The slot of each name of a run. A known name always has its own. Of other names with one slot, the first one by
- * name has it, unless a known one does. The others take the next free slots, in the order of their names. With more
- * names than slots, the rest keep the slots of their hashes.
+ * The slot of each name of a run. A known name always has its own. If other names hash to one slot, the first in
+ * alphabetical order gets it, unless a known name does. The others take the next free slots, in alphabetical order.
+ * With more names than slots, the rest keep the slots of their hashes.
  */
 export function slotsOf(kind: Named, names: Iterable<string>): Map<string, number> {
   const slots = new Map<string, number>();

@@ -18,7 +18,7 @@ export interface PackedTable {
 export interface Packed {
   tables: PackedTable[];
   bytes: number;
-  /** Of these bytes, as zlib's streams end with it. */
+  /** Checksum of these bytes, as at the end of a zlib stream. */
   adler32: number;
   deflated: string;
 }
@@ -42,7 +42,7 @@ export class Table {
     return this.columns.keys();
   }
 
-  /** Two columns that hold the halves of a number of 64 bits, which is told in hexadecimal. */
+  /** Two columns with the halves of a number of 64 bits, which is shown in hexadecimal. */
   wide(name: string, row: number): string {
     const high = this.column(`${name}_high`)[row]!;
     const low = this.column(`${name}_low`)[row]!;
@@ -55,8 +55,8 @@ export class Table {
 export type Tables = ReadonlyMap<string, Table>;
 
 /**
- * Into one array: a Response made of the stream takes twice the time. The browser refuses a stream whose bytes have not the
- * checksum at its end.
+ * Inflates into one array: a Response made of the stream takes twice the time. The browser refuses a stream if its
+ * bytes do not match the checksum at its end.
  */
 async function inflate({ deflated, adler32, bytes: size }: Packed): Promise<Uint8Array> {
   const characters = atob(deflated);
@@ -90,9 +90,12 @@ async function drain(stream: ReadableStream<Uint8Array>, bytes: Uint8Array): Pro
   if (filled < bytes.length) throw new DataError(`${filled} bytes for ${bytes.length}`);
 }
 
-/** The bytes of each row as one number, the least plane first. Each width has a loop of its own, as these see every byte of a page. */
+/**
+ * Combines the bytes of each row into one number, the least significant plane first. Each width has its own loop,
+ * because these loops see every byte of a page.
+ */
 function readPlanes(bytes: number, rows: number, planes: Uint8Array): Uint8Array | Uint16Array | Uint32Array | Float64Array {
-  // A copy, as a part of it would keep all that was unpacked.
+  // A copy, because a slice of it would keep everything that was unpacked in memory.
   if (bytes <= 1) return bytes === 1 ? planes.slice() : new Uint8Array(rows);
   if (bytes === 2) {
     const sums = new Uint16Array(rows);
@@ -117,7 +120,7 @@ function readPlanes(bytes: number, rows: number, planes: Uint8Array): Uint8Array
 
 type Written = Pick<PackedColumn, 'signed' | 'differences'>;
 
-/** Fills `values`; false: one has no room in its type. 0, 1, 2, 3 ... stand for 0, -1, 1, -2 ... where they are signed. */
+/** Fills `values`; false: a value does not fit its type. For signed columns, 0, 1, 2, 3 ... stand for 0, -1, 1, -2 .... */
 function decode(sums: Uint8Array | Uint16Array | Uint32Array, { signed, differences }: Written, values: Int32Array | Float64Array): boolean {
   let value = 0;
   for (let row = 0; row < sums.length; ++row) {

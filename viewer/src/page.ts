@@ -1,4 +1,4 @@
-// What the views share: the run, what is chosen, and the way to choose something else.
+// Shared by all views: the run, the selection, and the way to change it.
 
 import type { Columns } from './columns';
 import type { PageData } from './data';
@@ -14,7 +14,7 @@ import type { Waits } from './waits';
 
 export interface Context {
   readonly data: PageData;
-  /** Of the whole run, or of the part of it that the page shows. */
+  /** For the whole run, or for the part of it that the page shows. */
   readonly columns: Columns;
   readonly tables: Tables;
   readonly axis: TimeAxis;
@@ -31,7 +31,7 @@ export interface View extends State {
   readonly columns: Columns;
   readonly selection: Selection;
   readonly totals: Record<Measure, number>;
-  /** The selection without regard to time, for what is drawn along it. */
+  /** The selection over all times, for views that are drawn along time. */
   readonly alongTime: {
     readonly selection: Selection;
     readonly choice: ActivityChoice;
@@ -46,20 +46,20 @@ export interface View extends State {
 }
 
 /**
- * A part of the page: made once, shown again after choices. In a page of many cells a panel out of view may be shown later
- * than others, and never in views that were chosen and left meanwhile (show_panels.ts).
+ * A part of the page: made once, shown again after choices. In a page of many cells, a panel out of view may be shown
+ * later than others. It skips views that were left in the meantime (show_panels.ts).
  */
 export interface Panel {
   readonly root: HTMLElement;
-  /** It costs little, and keys use what is in it wherever the reader is. */
+  /** It costs little, and keys use its content wherever the reader is. */
   readonly neverWaits?: true;
   show(view: View): void;
-  /** Draws now what it has left for later. */
+  /** Draws now what it has postponed. */
   finish?(): void;
 }
 
-/** Shows the page in the state that `next` makes of the present one. */
+/** Shows the page in the state that `next` makes from the present one. */
 export type Update = (next: (state: State) => State) => void;
 
-/** Notes for the address what a part of the page is turned to. Nothing is shown anew. */
+/** Notes the view of a part of the page for the address. Nothing is shown anew. */
 export type Note = (look: Look) => void;

@@ -1,10 +1,10 @@
-// What `uctrace view` put into the page, also while the browser still reads it.
+// Texts that `uctrace view` put into the page, also while the browser is still reading it.
 
 const isThere = (id: string | undefined) => id !== undefined && document.getElementById(id) !== null;
 
 /**
- * The text of the element once all of it is there: the browser has read the page, or has come to the element `after` it. ''
- * if there is none.
+ * The text of the element, once all of it is there: the browser has read the whole page, or has reached the element
+ * `after` it. '' if there is no such element.
  */
 export function textOf(id: string, after?: string): Promise<string> {
   const isWhole = () => document.readyState !== 'loading' || isThere(after);

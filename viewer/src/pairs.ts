@@ -1,4 +1,4 @@
-// The pairs of ranks that carry most: what stands beside the matrix.
+// The pairs of ranks with the most traffic: the list beside the matrix.
 
 import type { Columns } from './columns';
 import { addCell, cellValues, noLoad, type CellLoad, type Selection } from './filter';
@@ -15,8 +15,8 @@ export interface LargestPairs {
 }
 
 /**
- * The `limit` squares with the largest values above 0. Each measure of a pair is the sum of the
- * selected cells that fall into its square. `squares`: that of each cell.
+ * The `limit` squares with the largest values above 0. Each measure of a pair is the sum of the selected cells that
+ * fall into its square. `squares`: the square of each cell.
  */
 export function largestPairs(
   columns: Columns,
@@ -28,7 +28,7 @@ export function largestPairs(
   return largestSquares(squares, matrix, limit, (load, c) => addCell(load, columns, selection, c));
 }
 
-/** The same of anything that has squares; `add` adds what it has to the sums of its square. */
+/** The same for anything that has squares; `add` adds its part to the sums of its square. */
 export function largestSquares(
   squares: Int32Array,
   { axis, values }: Matrix,
@@ -62,7 +62,7 @@ function greatest(values: Float64Array, limit: number): { positive: number[]; co
   return { positive: positive.slice(0, limit), count };
 }
 
-/** Of each process: the payload of the selected messages that it sent or received, those to itself once. */
+/** For each process: the payload of the selected messages that it sent or received; messages to itself count once. */
 export function trafficOfProcesses({ columns, selection }: Pick<View, 'columns' | 'selection'>, processes: number) {
   const sums = new Float64Array(processes);
   const values = cellValues(columns, selection, 'bytes');

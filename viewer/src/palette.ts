@@ -58,7 +58,7 @@ export function contrast(a: Rgb, b: Rgb): number {
   return Math.max(x / y, y / x);
 }
 
-/** Black or white, whichever reads better on the colour: at 4.5:1 or better. */
+/** Black or white, whichever reads better on the colour: the contrast is 4.5:1 or better. */
 export function inkOn(colour: Rgb): string {
   return contrast(colour, [0, 0, 0]) >= contrast(colour, [255, 255, 255]) ? '#000' : '#fff';
 }
@@ -69,9 +69,9 @@ export function gradient(theme: Theme): string {
 }
 
 /**
- * Hue, lightness on a light and on a dark page, chroma. All are at 3:1 or better from the page and from the stripes over
- * bars. Searched for: the first eight are as far apart as they can be, for readers with any kind of colour vision; each
- * further one is as far as it can be from those before it (tests/colours.test.ts has the bounds).
+ * Hue, lightness on a light and on a dark page, chroma. The contrast of all with the page and with the stripes over
+ * bars is 3:1 or better. Found by a search: the first eight are as far apart as possible, for readers with any kind of
+ * colour vision; each further one is as far as possible from those before it (tests/colours.test.ts has the bounds).
  */
 const kCategorySlots: readonly (readonly [number, number, number, number])[] = [
   [256, 0.49, 0.75, 0.16], [60, 0.66, 0.83, 0.16], [135, 0.65, 0.88, 0.09], [328, 0.49, 0.69, 0.09],
@@ -85,13 +85,13 @@ const kCategorySlots: readonly (readonly [number, number, number, number])[] = [
 ];
 export const kCategories = kCategorySlots.length;
 
-/** Colours that can be told apart. name_colours.ts says which name has which. */
+/** Colours that can be distinguished. name_colours.ts assigns them to names. */
 export function categoryColour(theme: Theme, index: number): Rgb {
   const [hue, onLight, onDark, chroma] = kCategorySlots[index % kCategories]!;
   return fromOklch(theme === 'dark' ? onDark : onLight, chroma, hue);
 }
 
-/** Of MPI, UCP and UCT. */
+/** The colours of MPI, UCP and UCT. */
 export function layerColour(theme: Theme, layer: number): Rgb {
   return fromOklch(theme === 'dark' ? 0.76 : 0.54, 0.12, [175, 255, 55][layer]!);
 }
@@ -106,17 +106,17 @@ export function faintBar(theme: Theme): Rgb {
   return mixed(kCard[theme], kInk[theme], 0.14);
 }
 
-/** Functions that have no colour of their own. */
+/** Functions without a colour of their own. */
 export function otherBar(theme: Theme): Rgb {
   return mixed(kCard[theme], kInk[theme], 0.6);
 }
 
-/** What says little about the run: MPI_Init and MPI_Finalize. */
+/** Calls that say little about the run: MPI_Init and MPI_Finalize. */
 export function setUpBar(theme: Theme): Rgb {
   return mixed(kCard[theme], kInk[theme], theme === 'dark' ? 0.32 : 0.28);
 }
 
-/** Stripes over what waited: on the bars of functions, at 3:1 or better in both themes. */
+/** Stripes over waiting time, on the bars of functions: contrast 3:1 or better in both themes. */
 export const kWaitMark: Rgb = [0, 0, 0];
 
 /** RGB as one little-endian pixel of ImageData. */

@@ -1,5 +1,5 @@
-// Traffic over time by rank: a row for each rank, or for several, and a column for each part of the time. What counts
-// at a rank is what it sends, so that each byte counts once. tests/rank_bins.test.ts holds the sums to the cells.
+// Traffic over time by rank: a row for each rank, or for several, and a column for each part of the time. A rank's row
+// counts what it sends, so that each byte counts once. tests/rank_bins.test.ts compares the sums with the cells.
 
 import type { Columns } from './columns';
 import { kUnknownProcess } from './data';
@@ -8,11 +8,11 @@ import { rowOf, type Axis, type Extent } from './matrix';
 import type { Tables } from './packed';
 import { slabValues, type TimeAxis } from './slabs';
 
-/** In pixels, and so the most rows. */
+/** In pixels, and therefore also the most rows. */
 export const kMostRankHeight = 256;
 const kTallestRow = 16;
 
-/** Which ranks each row stands for: as many as the others, but for the last row of known ranks. */
+/** The ranks of each row: the same number in all rows but the last one of known ranks. */
 export function makeRankAxis({ data, src }: Columns, mostRows = kMostRankHeight): Axis {
   const processes = data.processes.length;
   const group = Math.max(1, Math.ceil(processes / mostRows));
@@ -33,7 +33,7 @@ function sourcesOf({ src, firstTransfer, transferStep }: Columns, ofMessages: bo
   return sources;
 }
 
-/** By source and slab: the sum of the measure over what is selected; the unknown source comes first. */
+/** By source and slab: the selected sum of the measure; the unknown source comes first. */
 export function densityByRank(
   columns: Columns,
   tables: Tables,
@@ -56,7 +56,7 @@ export interface RankBins extends Extent {
   readonly values: Float64Array;
 }
 
-/** The column of a slab, if all of them are drawn in so many columns. */
+/** The column of a slab, if this many columns show all slabs. */
 export function columnOf(slab: number, slabs: number, columns: number): number {
   return Math.min(columns - 1, Math.floor((slab * columns) / slabs));
 }

@@ -40,7 +40,7 @@ import { parsePlain } from './plain';
 
 const place = record<Place>({ kind: oneOf<MemoryKind>(...kMemoryKinds), gpu: integer });
 
-/** A sum of times, which may be of any length where a log is damaged; exact up to 2^53. */
+/** A sum of times, which can have any length if a log is damaged; exact up to 2^53. */
 const length = primitive<number>('a time', (v) => Number.isFinite(v) && (v as number) >= 0);
 
 const packed = record<Packed>({
@@ -249,7 +249,7 @@ function checkTiles({ tiles, time }: RunData): void {
   throw new DataError('.tiles: they do not follow each other');
 }
 
-/** What a file of a tile holds. */
+/** The contents of a tile's file. */
 export interface WrittenTile {
   schema: 6;
   run: string;
@@ -259,7 +259,7 @@ export interface WrittenTile {
 /** Throws a DataError. */
 export const writtenTile = record<WrittenTile>({ schema: oneOf(6), run: text, tile: count, packed });
 
-/** Why who serves a tile could not make it. */
+/** Why the server could not make a tile. */
 export function failedTile(value: unknown): string | undefined {
   const { failure } = (value ?? {}) as { failure?: unknown };
   return typeof failure === 'string' ? failure : undefined;
@@ -277,7 +277,7 @@ function withPaths({ steps, classes }: WrittenData): TrafficClass[] {
   }));
 }
 
-/** `what`: of a reader's words; `name`: of docs/page-data.md. */
+/** `what`: in a reader's words; `name`: as in docs/page-data.md. */
 function parse<T>(
   json: string,
   what: string,
@@ -298,7 +298,7 @@ function parse<T>(
   }
 }
 
-/** Reads what a page says without its tables. Throws a DataError. */
+/** Reads the parts of a page that need no tables. Throws a DataError. */
 export function readRun(json: string): RunData {
   const read = (value: unknown) => {
     const { steps, ...written } = writtenData(value);
@@ -310,7 +310,7 @@ export function readRun(json: string): RunData {
   return parse(json, 'The data is', 'data', read, parsePlain);
 }
 
-/** Reads the tables of a page as well. Throws a DataError; costs one pass over the data. */
+/** Also reads the tables of a page. Throws a DataError; costs one pass over the data. */
 export async function readPage(run: RunData, json: string): Promise<Page> {
   const read = parse(json, 'The tables are', 'data.packed', packed);
   try {

@@ -1,14 +1,14 @@
-// The first rows of very many in an order. tests/messages.test.ts holds it to a plain sort.
+// The first of very many rows, in an order. tests/messages.test.ts compares it with a plain sort.
 
 /**
- * The first `count` of these rows by their keys, equal ones in their own order; those whose key is NaN come last, either way.
- * Costs a look at each key, and sorts of twice `count` rows at a time.
+ * The first `count` of these rows by their keys, equal ones in their own order; rows whose key is NaN come last, either
+ * way. Costs a look at each key, and sorts of twice `count` rows at a time.
  */
 export function firstRows(rows: Int32Array, keyOf: ArrayLike<number>, falling: boolean, count: number): number[] {
   const way = falling ? -1 : 1;
   const found: number[] = [];
   const unknown: number[] = [];
-  /** With as many rows as are wanted, no later one of this key, or of one behind it, is among them. */
+  /** Once `count` rows are found, a later row with this key or a later key is not among the first. */
   let last = Infinity;
   const keepFirst = () => {
     found.sort((a, b) => way * (keyOf[a]! - keyOf[b]!) || a - b);

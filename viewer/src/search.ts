@@ -1,4 +1,4 @@
-// Finds operations by what is known of them. tests/search.test.ts holds it to a plain search.
+// Finds operations by their known properties. tests/search.test.ts compares it with a plain search.
 
 import { processLabel } from './choices';
 import type { PageData } from './data';
@@ -15,7 +15,7 @@ interface Term {
   readonly text: string;
 }
 
-/** Words that an operation must all have, in any case; "transport:rc" looks at that alone. */
+/** Words that an operation must all have, ignoring case; "transport:rc" searches that property alone. */
 export function parseQuery(text: string): Term[] {
   return text
     .toLowerCase()
@@ -64,16 +64,16 @@ export interface Found {
   readonly row: number;
 }
 
-/** What a query found, of which the next one in time can be asked for. */
+/** The operations that a query found, to step through in time. */
 export interface Findings {
   readonly count: number;
-  /** The next one in time, or before; the first or last one where there is none. From nowhere: the first one. */
+  /** The next one in time, or the one before; the first or last one if there is none. Without a start: the first one. */
   next(from: Found | undefined, step: 1 | -1): Found | undefined;
-  /** How many are before it, or are it. */
+  /** The position of this one: how many come before it, plus one. */
   placeOf(found: Found): number;
 }
 
-/** Of those that `accepts` says count; no words find nothing. Costs a pass over the operations. */
+/** Searches the operations that `accepts` admits; no words find nothing. Costs a pass over the operations. */
 export function search(
   data: PageData,
   details: Details,
@@ -92,7 +92,7 @@ export function search(
     });
   }
   const startOf = ({ layer, row }: Found) => details.layers[layer]!.start[row]!;
-  // In time; at one instant, by layer, then by row.
+  // By time; at the same instant by layer, then by row.
   const compare = (a: Found, b: Found) => startOf(a) - startOf(b) || a.layer - b.layer || a.row - b.row;
   const extreme = (from: Found | undefined, step: 1 | -1) => {
     let best: Found | undefined;

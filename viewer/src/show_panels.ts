@@ -1,5 +1,5 @@
-// Shows what is chosen in the panels of the page. Where there are many cells, what the reader does not see waits for a
-// pause or for the reader to come there: a graph of thousands of edges would hold up each choice.
+// Shows the selection in the panels of the page. In a page of many cells, panels out of view wait for a pause, or until
+// the reader gets there: a graph of thousands of edges would delay each choice.
 
 import type { Panel, View } from './page';
 
@@ -7,12 +7,12 @@ import type { Panel, View } from './page';
 const kManyCells = 20_000;
 /** After the last choice. */
 const kPause_ms = 500;
-/** As many pixels above and below the window are as good as in view. */
+/** This many pixels above and below the window count as in view. */
 const kMargin = 150;
-/** A frame may never come: of a page that nobody sees, or that is hidden meanwhile. */
+/** A frame may never come: if nobody sees the page, or if it is hidden in the meantime. */
 const kLongestFrame_ms = 100;
 
-/** Until the browser has painted what was changed so far, where it paints at all. */
+/** Waits until the browser has painted all changes so far, if it paints at all. */
 export function untilPainted(): Promise<void> {
   if (document.hidden) return Promise.resolve();
   return new Promise((done) => {
@@ -50,7 +50,7 @@ export class PanelShow {
     for (const { root } of panels) watch.observe(root);
   }
 
-  /** What is above is there before what is below; until it ends, nothing can be chosen. */
+  /** Shows panels from top to bottom; until it ends, nothing can be chosen. */
   async open(view: View): Promise<void> {
     this.view = view;
     for (const { root } of this.panels) root.inert = true;
@@ -59,7 +59,7 @@ export class PanelShow {
         this.leaveWaiting(panel);
         continue;
       }
-      // The section bar may have led to a panel that waited, where something else was chosen.
+      // The section bar may have led to a panel that waited, and the reader may have chosen something else there.
       panel.show(this.view);
       await untilPainted();
     }
@@ -70,7 +70,7 @@ export class PanelShow {
 
   show(view: View, changed: readonly Panel[]): void {
     this.view = view;
-    // Asked before the first is shown: after it, the browser would lay out the page for each answer.
+    // Asked before the first panel is shown: afterwards, the browser would lay out the page for each answer.
     const far = changed.filter((panel) => this.mayWait(panel));
     far.forEach((panel) => this.leaveWaiting(panel));
     for (const panel of changed) {
@@ -81,7 +81,7 @@ export class PanelShow {
     this.showLater();
   }
 
-  /** The panel around this element shows what is chosen, and can take the focus. */
+  /** The panel around this element shows the selection, and can take the focus. */
   readonly reveal = (element: Element): void => {
     for (const panel of this.panels) if (panel.root.contains(element)) this.showWaiting(panel);
   };
@@ -102,7 +102,7 @@ export class PanelShow {
     panel.root.inert = false;
   }
 
-  /** One panel in a turn, so that the reader can go on in between. */
+  /** One panel per turn of the event loop, so that the reader can continue in between. */
   private showLater(pause_ms = kPause_ms): void {
     clearTimeout(this.timer);
     if (this.waiting.size === 0) return;

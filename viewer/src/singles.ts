@@ -1,5 +1,4 @@
-// The operations that are told one by one: all that the page has of them, or the tiles of the time
-// that the reader looks at.
+// The operations that the page lists one by one: all that it has, or the tiles of the time that the reader looks at.
 
 import type { PageData } from './data';
 import { formatInstant } from './describe';
@@ -10,7 +9,7 @@ import { endOf, type TimeAxis } from './slabs';
 import type { Range } from './time_range';
 import { makeSingleWaits, type SingleWaits } from './waits';
 
-/** Everything that is in progress in [from, to) is here. */
+/** Has every operation in progress in [from, to). */
 export interface Singles extends Range {
   readonly details: Details;
   readonly waits: SingleWaits;
@@ -24,22 +23,22 @@ export function makeSingles(data: PageData, tables: Tables, axis: TimeAxis, rang
 export interface Operations {
   /** Another object after each change. */
   readonly singles: Singles;
-  /** The part of them that is drawn one by one where there is room: nothing where the reader sees far more. */
+  /** The part of them that is drawn one by one if there is room: empty if the reader sees a far longer time. */
   readonly drawn: Range;
   /** What is missing, or on its way; empty for nothing. */
   readonly trouble: string;
   readonly loading: string;
-  /** Which of them the search looks at; empty: all that the run has. */
+  /** Which operations the search covers; empty: all operations of the run. */
   readonly searched: string;
-  /** The reader looks at this; what it needs comes by and by. */
+  /** The reader looks at this range; the operations in it are loaded bit by bit. */
   lookAt(range: Range): void;
-  /** Who looks at this span has what is in progress at that instant; undefined where nothing more can come. */
+  /** A range such that lookAt() loads the operations at that instant; undefined if nothing more can be loaded. */
   spanAt(time: number): Range | undefined;
   /** Calls back after each change. */
   whenChanged(listener: () => void): void;
 }
 
-/** Those that the page has in itself. */
+/** The operations that the page itself has. */
 export function makeOwnOperations(data: PageData, tables: Tables, axis: TimeAxis): Operations {
   const { events, embedded, details_to_ns } = data.time;
   const isAll = embedded === events;

@@ -1,5 +1,5 @@
-// Traffic and activity over time, in slabs of equal length: sums over any span of whole slabs are
-// exact. tests/slabs.test.ts holds each function to its definition.
+// Traffic and activity over time, in slabs of equal length: sums over any span of whole slabs are exact.
+// tests/slabs.test.ts compares each function with its definition.
 
 import type { Columns } from './columns';
 import type { PageData, TimeData } from './data';
@@ -25,7 +25,7 @@ export function slabOf(axis: TimeAxis, time: number): number {
   return Math.min(axis.slabs, Math.max(0, Math.floor((time - axis.from) / axis.slab)));
 }
 
-/** The span widened to slabs; nothing if that is all there is, or if it is empty. */
+/** The span widened to slabs; nothing if it is the whole time, or if it is empty. */
 export function wholeSlabs(
   axis: TimeAxis,
   from: number,
@@ -59,8 +59,8 @@ export function lowerBound(
 }
 
 /**
- * The columns with the sums of the span instead of those of the run: each cell counts the messages
- * that start in it, and the whole paths of those. Costs the rows of the span.
+ * The columns with the sums of the span instead of those of the run: each cell counts the messages that start in it,
+ * with their whole paths. Costs the rows of the span.
  */
 export function columnsWithin(
   columns: Columns,
@@ -109,7 +109,7 @@ const kColumnOf: Record<Measure, string> = {
   time: 'ns',
 };
 
-/** Calls `add` for each value of the measure that is selected; `key`: of its cell or transfer total. One scan of the rows. */
+/** Calls `add` for each selected value of the measure; `key`: of its cell or transfer total. One scan of the rows. */
 export function slabValues(
   tables: Tables,
   selection: Selection,
@@ -127,7 +127,7 @@ export function slabValues(
   }
 }
 
-/** Per slab: the sum of the measure over what is selected. */
+/** Per slab: the selected sum of the measure. */
 export function density(tables: Tables, axis: TimeAxis, selection: Selection, measure: Measure): Float64Array {
   const sums = new Float64Array(axis.slabs);
   slabValues(tables, selection, measure, (slab, _, value) => (sums[slab]! += value));
@@ -146,10 +146,10 @@ export interface ActivityChoice {
 }
 
 /**
- * MPI calls are chosen by function and communicator, UCP operations by their message and UCT
- * transfers as everywhere; all by rank and host of the process, and by source and destination if
- * those name it. Operations of UCP and UCT that serve no message count as long as the filter asks
- * for nothing that only messages have.
+ * The filter's function and communicator select MPI calls, its messages select UCP operations, its transfers select UCT
+ * transfers as everywhere. Rank and host of the process apply to all, and so do source and destination if those name
+ * it. Operations of UCP and UCT that serve no message count as long as the filter requires nothing that only messages
+ * have.
  */
 export function chooseActivity(
   data: PageData,
@@ -196,16 +196,16 @@ export function counts(
   return layer !== 'mpi' || choice.processes[process] === 1;
 }
 
-/** Level 0 holds the slabs of each lane; each further one sums pairs of the one below. */
+/** Level 0 has the slabs of each lane; each further level sums pairs of the one below. */
 export interface Pyramid {
   readonly lanes: number;
   readonly levels: readonly { readonly bins: number; readonly values: Float64Array }[];
 }
 
 export interface Activity {
-  /** Nanoseconds that operations were in progress, summed over those at once. */
+  /** Nanoseconds that operations were in progress; concurrent operations add up. */
   readonly busy: Pyramid;
-  /** How many began. */
+  /** How many operations began. */
   readonly starts: Pyramid;
 }
 

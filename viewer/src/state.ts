@@ -11,7 +11,7 @@ import { endOf, wholeSlabs, type TimeAxis } from './slabs';
 
 export type MatrixOf = 'traffic' | 'waits' | 'memories' | 'devices';
 
-/** The matrices that say something of a run: without a GPU, memory is told apart by its host alone. */
+/** The matrices that are useful for a run: without a GPU, memories differ only by their host. */
 export function matricesOf({ classes, devices, processes }: PageData): MatrixOf[] {
   const hasGpus = devices.gpus.length > 0;
   const hasHosts = processes.some(({ host }) => host !== processes[0]!.host);
@@ -36,7 +36,10 @@ export interface State {
   readonly filter: Filter;
   readonly measure: Measure;
   readonly scale: Scale;
-  /** What the matrix shows: traffic from rank to rank, who waited for whom, or traffic between memories or devices. */
+  /**
+   * What the matrix shows: traffic from rank to rank, which rank waited for which, or traffic between memories or
+   * devices.
+   */
   readonly matrix: MatrixOf;
   readonly overview: Overview;
   readonly lanes: LaneChoice;
@@ -62,17 +65,17 @@ function differAlone(keys: readonly (keyof State)[], before: State, after: State
   return changed.length > 0 && changed.every((key) => keys.includes(key));
 }
 
-/** Whether what only the timeline shows is all that changed from one to the next. */
+/** Whether the only differences between the two concern the timeline. */
 export function differInTimelineAlone(before: State, after: State): boolean {
   return differAlone(['lanes', 'overview'], before, after);
 }
 
-/** The same of the graphs. */
+/** The same for the graphs. */
 export function differInGraphsAlone(before: State, after: State): boolean {
   return differAlone(['hosts'], before, after);
 }
 
-/** The same of the dock of details. */
+/** The same for the dock of details. */
 export function differInDockAlone(before: State, after: State): boolean {
   return differAlone(['dock'], before, after);
 }
@@ -88,12 +91,12 @@ export type Wanted = { readonly [K in Choice]?: ChoiceValue };
 
 const entriesOf = (wanted: Wanted) => Object.entries(wanted) as [Choice, ChoiceValue][];
 
-/** Whether all of these are. */
+/** Whether all of these are chosen. */
 export function isChosen({ filter }: State, wanted: Wanted): boolean {
   return entriesOf(wanted).every(([choice, value]) => filter[choice] === value);
 }
 
-/** Chooses all of these, or no longer any of them if all are chosen. */
+/** Chooses all of these; if all are chosen already, chooses none of them. */
 export function toggled(state: State, wanted: Wanted): State {
   const entries = entriesOf(wanted);
   const again = isChosen(state, wanted);
@@ -103,7 +106,7 @@ export function toggled(state: State, wanted: Wanted): State {
   );
 }
 
-/** A choice as the text of a form control or an address; "" is null, which no name can be. */
+/** A choice as the text of a form control or an address; "" is null, because no name can be empty. */
 export function encodeValue(value: ChoiceValue): string {
   return value === null ? '' : String(value);
 }
@@ -128,7 +131,7 @@ export function toHash(state: State, run: string): string {
   return fields.toString();
 }
 
-/** Leaves out what this run does not have: the address may come from another run's page. */
+/** Drops choices that this run does not have: the address may come from another run's page. */
 export function fromHash(hash: string, choices: Choices, axis: TimeAxis, data: PageData): State {
   const fields = new URLSearchParams(hash.replace(/^#/, ''));
   let state: State = {
@@ -154,7 +157,7 @@ export function fromHash(hash: string, choices: Choices, axis: TimeAxis, data: P
   return withSpan(state, axis, edge('from_ns'), edge('to_ns'));
 }
 
-/** Chooses a span of time, widened to whole slabs; all of the run is no choice. */
+/** Chooses a span of time, widened to whole slabs; the whole run is no choice. */
 export function withSpan(state: State, axis: TimeAxis, from?: number, to?: number): State {
   const { from: _from, to: _to, ...filter } = state.filter;
   if (from === undefined && to === undefined) return { ...state, filter };

@@ -1,11 +1,11 @@
-// Tables: sorted by a click on a head, and taken along as CSV.
+// Tables: a click on a column head sorts them, and they can be saved as CSV.
 
 import { button, element, type Attributes, type Child } from './dom';
 import { csvText, download } from './download';
 import { formatCount } from './format';
 import { untilPainted } from './show_panels';
 
-/** What a table is sorted by; kept by name, as panels make their tables anew. */
+/** The sort column of a table; stored by name, because panels make their tables anew. */
 export interface Order {
   column: number;
   falling: boolean;
@@ -19,7 +19,7 @@ function makeTable(attributes: Attributes, head: Child[], rows: Node[], content:
   const made = element('table', attributes, element('thead', {}, element('tr', {}, ...head)), body);
   const name = String(attributes['data-testid'] ?? 'table');
   const csv = button('CSV', { class: 'link csv', title: 'Save this table as CSV' }, () =>
-    // The mark in front tells spreadsheets that it is UTF-8.
+    // The mark in front identifies UTF-8 to spreadsheets.
     download(`${name}.csv`, new Blob(['\ufeff', csvText(content(made))], { type: 'text/csv' })),
   );
   // Scrollable regions must be reachable by keyboard.
@@ -28,18 +28,21 @@ function makeTable(attributes: Attributes, head: Child[], rows: Node[], content:
   return { root, body, made, name };
 }
 
-/** As it is, row by row. */
+/** In its own order, row by row. */
 export function table(attributes: Attributes, head: Child[], rows: Node[]): HTMLElement {
   return makeTable(attributes, head, rows).root;
 }
 
 export interface GrowingTable {
   readonly root: HTMLElement;
-  /** Adds the rows that are still to come. */
+  /** Adds the remaining rows. */
   finish(): void;
 }
 
-/** The first rows, as it is; the others come when these are painted, unless the table has left the page by then. */
+/**
+ * The first rows, in their own order. The others follow once these are painted, unless the table has left the page by
+ * then.
+ */
 export function growingTable(attributes: Attributes, head: Child[], first: Node[], makeOthers: () => Node[]): GrowingTable {
   let isWhole = false;
   const finish = () => {
@@ -56,8 +59,8 @@ export function growingTable(attributes: Attributes, head: Child[], first: Node[
 }
 
 /**
- * Of rows of one kind, in an order that a click on a head changes: its own, falling, rising. `first`
- * is the order at first.
+ * Rows of one kind. A click on a column head changes their order: falling, rising, then their own. `first` is the
+ * initial order.
  */
 export function sortedTable(
   attributes: Attributes,
@@ -72,17 +75,17 @@ export function sortedTable(
   return root;
 }
 
-/** Rows of which the page shows a part. */
+/** Rows of which the page shows only some. */
 export interface LongRows {
   /** Of each column. */
   readonly numeric: readonly boolean[];
-  /** Those to be seen, in this order, or in their own. */
+  /** The rows to show, in this order, or in their own. */
   seen(order: Order | undefined): HTMLElement[];
   /** All of them, as CSV. */
   content(order: Order | undefined): string[][];
 }
 
-/** The same of rows that are too many to be all in the page. `show` asks for those to be seen. */
+/** The same for more rows than the page can have. `show` requests the rows to show. */
 export function longTable(
   attributes: Attributes,
   head: HTMLElement[],
@@ -97,7 +100,7 @@ export function longTable(
   return { root, show };
 }
 
-/** Makes the heads of a table sort it; what it returns shows the table in its order. */
+/** Makes the column heads of a table sort it; the returned function shows the table in its order. */
 function addSorting(
   made: HTMLTableElement,
   name: string,
@@ -128,13 +131,13 @@ function addSorting(
   return show;
 }
 
-/** Under a table that lacks rows: how many, and the command that has them. */
+/** Below a table that lacks rows: how many there are, and the command that lists them. */
 export function moreToldBy(number: number, command: string): HTMLElement[] {
   if (number === 0) return [];
   return [element('p', { class: 'faint' }, `${formatCount(number)} more are told by ${command}.`)];
 }
 
-/** Numbers fall first, texts rise; the third click gives the table's own order back. */
+/** Numbers fall first, texts rise; the third click restores the table's own order. */
 function following(order: Order | undefined, column: number, numeric: boolean): Order | undefined {
   if (order?.column !== column) return { column, falling: numeric };
   return order.falling === numeric ? { column, falling: !numeric } : undefined;
@@ -162,7 +165,7 @@ function sorted(rows: HTMLElement[], { column, falling }: Order): HTMLElement[] 
   });
 }
 
-/** What stands in a cell without a value. */
+/** The text of a cell without a value. */
 const kNoValue = new Set(['–', '·']);
 
 /** Heads, then rows; numbers exactly as they are, and nothing where there is none. */

@@ -1,4 +1,5 @@
-// Whether the reader's system asks for light or dark, for what is drawn rather than styled.
+// Whether the reader's system prefers light or dark, for pictures that are drawn rather than
+// styled.
 
 import type { Theme } from './palette';
 

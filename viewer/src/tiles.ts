@@ -1,5 +1,5 @@
-// The tiles of a page: files beside it with all operations, each of a span of time, of which those are loaded that the
-// reader looks at (docs/page-data.md#tiles). Few are kept: a run may have more than fit a browser.
+// The tiles of a page: files beside it with all operations, each for a span of time. The page loads those that the
+// reader looks at (docs/page-data.md#tiles). It keeps few, because a run may have more than fit a browser.
 
 import { checkSingles } from './check_tables';
 import type { Columns } from './columns';
@@ -14,11 +14,11 @@ import { describeLoaded, makeSingles, type Operations, type Singles } from './si
 import { endOf, lowerBound, type TimeAxis } from './slabs';
 import type { Range } from './time_range';
 
-/** With more of them in view, nothing is loaded: the reader looks at bins. */
+/** With more tiles in view, none is loaded: the reader sees bins. */
 const kMostInView = 3;
 const kKept = 8;
 
-/** What the file of a tile holds. Throws a DataError where it cannot be had. */
+/** The contents of a tile's file. Throws a DataError if they are not available. */
 export type LoadTile = (number: number) => Promise<unknown>;
 
 export function tileFile(number: number): string {
@@ -27,7 +27,7 @@ export function tileFile(number: number): string {
 
 const kSingleTables = ['mpi_calls', 'ucp_operations', 'transfers', 'messages'];
 
-/** Checks that it is the tile of this number that was written with the page. Throws a DataError. */
+/** Checks that this is the tile with this number, written together with the page. Throws a DataError. */
 export async function readTile(columns: Columns, number: number, value: unknown): Promise<Tables> {
   const { data } = columns;
   const { operations, adler32 } = data.tiles!;
@@ -36,7 +36,7 @@ export async function readTile(columns: Columns, number: number, value: unknown)
   const tile = writtenTile(value);
   if (tile.run !== data.run.id) throw new DataError(`it is of run ${tile.run}, and the page is of run ${data.run.id}`);
   if (tile.tile !== number) throw new DataError(`it is tile ${tile.tile}, under another name`);
-  // Who serves tiles makes them later than the page.
+  // A server makes tiles later than the page.
   if (adler32 !== null && tile.packed.adler32 !== adler32[number]) throw new DataError('it was not written together with the page');
   const tables = await unpack(tile.packed);
   const rows = kSingleTables.reduce((sum, name) => sum + tableOf(tables, name).rows, 0);
@@ -47,7 +47,7 @@ export async function readTile(columns: Columns, number: number, value: unknown)
 
 type Kept = { readonly tables: Tables } | { readonly trouble: string } | 'loading';
 
-/** The tiles that were asked for last, and what went wrong with any. */
+/** The tiles that were requested last, and any errors. */
 class TileShelf {
   private readonly kept = new Map<number, Kept>();
 
@@ -57,9 +57,9 @@ class TileShelf {
     private readonly changed: () => void,
   ) {}
 
-  /** These are in view: what of them is not here is loaded. */
+  /** These tiles are in view: loads those that are missing. */
   ask(numbers: readonly number[]): void {
-    // What went wrong is tried again once the reader comes back to it.
+    // A failed tile is tried again once the reader comes back to it.
     for (const [number, known] of this.kept) {
       if (typeof known === 'object' && 'trouble' in known && !numbers.includes(number)) this.kept.delete(number);
     }
@@ -69,7 +69,7 @@ class TileShelf {
       this.kept.set(number, known ?? 'loading');
       if (!known) void this.fetch(number);
     }
-    // Those in view were asked for last, and are far fewer.
+    // The tiles in view were requested last, and are far fewer.
     const here = [...this.kept.keys()].filter((number) => this.tables(number) !== undefined);
     for (const number of here.slice(0, -kKept)) this.kept.delete(number);
   }
@@ -91,7 +91,7 @@ class TileShelf {
     try {
       known = { tables: await readTile(this.columns, number, await this.load(number)) };
     } catch (error) {
-      // Whatever it is: nothing else would end the loading.
+      // Catches any error: nothing else would end the loading.
       const why = plainText(error instanceof Error ? error.message : String(error));
       known = { trouble: `${tileFile(number)} cannot be shown: ${why}` };
     }
@@ -114,7 +114,7 @@ class TileSpans {
     return { from: this.from[number]!, to: this.from[number + 1] ?? this.end };
   }
 
-  /** Those in view, in their order. */
+  /** The tiles in view, in their order. */
   within({ from, to }: Range): number[] {
     const first = Math.max(0, lowerBound(this.from, Math.floor(from) + 1) - 1);
     const end = Math.max(first + 1, lowerBound(this.from, Math.ceil(to)));
@@ -122,7 +122,7 @@ class TileSpans {
   }
 }
 
-/** The longest part of the numbers, which follow each other, of which all are here. */
+/** The longest run of successive numbers whose tiles are all here. */
 function longestRun(numbers: readonly number[], isHere: (number: number) => boolean): number[] {
   let [best, here]: [number[], number[]] = [[], []];
   for (const number of numbers) {
@@ -141,10 +141,10 @@ export function makeTiledOperations(columns: Columns, tables: Tables, axis: Time
   let shown: readonly number[] = [];
   let singles: Singles = makeSingles(data, tables, axis, nothing);
 
-  /** Whether there are other ones now. */
+  /** Returns whether the operations changed. */
   const assemble = (): boolean => {
     const numbers = longestRun(inView, (number) => shelf.tables(number) !== undefined);
-    // Putting tiles together takes longer than a frame, so they stay until others are needed; for the search, too.
+    // Combining tiles takes longer than a frame. So they stay until others are needed, also for the search.
     if (numbers.every((number) => shown.includes(number))) return false;
     shown = numbers;
     const parts = numbers.map((number) => ({ from: spans.of(number).from, tables: shelf.tables(number)! }));
@@ -183,7 +183,7 @@ export function makeTiledOperations(columns: Columns, tables: Tables, axis: Time
       const numbers = spans.within(range);
       inView = numbers.length > kMostInView ? [] : numbers;
       shelf.ask(inView);
-      // Later, as who draws is still drawing.
+      // Later, because the caller is still drawing.
       if (assemble()) queueMicrotask(notify);
     },
     spanAt(time) {

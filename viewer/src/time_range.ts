@@ -10,7 +10,7 @@ export interface Range {
 /** No shorter than this many nanoseconds. */
 const kShortest = 40;
 
-/** The range of the same length inside `whole`, or `whole`. */
+/** A range of the same length inside `whole`, or `whole`. */
 export function inside({ from, to }: Range, whole: Range): Range {
   const length = Math.min(Math.max(to - from, kShortest), whole.to - whole.from);
   const start = Math.min(Math.max(from, whole.from), whole.to - length);
@@ -25,13 +25,13 @@ export function zoomed(range: Range, factor: number, at: number, whole: Range): 
   return inside({ from, to: from + length }, whole);
 }
 
-/** `share` of the range's own length to the right. */
+/** Moves right by this `share` of the range's own length. */
 export function panned(range: Range, share: number, whole: Range): Range {
   const shift = (range.to - range.from) * share;
   return inside({ from: range.from + shift, to: range.to + shift }, whole);
 }
 
-/** Moves as little as it takes to show the span. */
+/** Moves no more than needed to show the span. */
 export function showing(range: Range, span: Range, whole: Range): Range {
   const length = range.to - range.from;
   if (span.to - span.from > length) return inside({ from: span.from, to: span.from + length }, whole);

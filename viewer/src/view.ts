@@ -1,4 +1,4 @@
-// The state of the page with everything that the views show of it: computed once for all of them,
+// The state of the page with everything that the views show for it: computed once for all of them,
 // so that they agree.
 
 import { filtersTime, select, totals, type Selection } from './filter';
@@ -10,7 +10,7 @@ import type { State } from './state';
 
 export type Selects = Pick<Context, 'data' | 'columns' | 'tables' | 'axis'>;
 
-/** What is dear is made for a panel that shows it. */
+/** Expensive parts are made only when a panel shows them. */
 class AlongTime {
   constructor(
     readonly selection: Selection,
@@ -33,7 +33,7 @@ class AlongTime {
   }
 }
 
-/** What does not depend on a part of the state is taken from the view before. */
+/** Parts that a change of the state does not affect are taken from the view before. */
 export function makeView(context: Selects, state: State, before?: View): View {
   const { data, tables, axis } = context;
   const { from, to, ...lasting } = state.filter;
@@ -62,7 +62,7 @@ export function makeView(context: Selects, state: State, before?: View): View {
   };
 }
 
-/** Whether two filters differ in nothing but time. */
+/** Whether two filters differ only in time. */
 function sameChoice(a: State['filter'], b: State['filter']): boolean {
   const key = ({ from: _from, to: _to, ...rest }: State['filter']) =>
     JSON.stringify(Object.entries(rest).sort(([x], [y]) => (x < y ? -1 : 1)));

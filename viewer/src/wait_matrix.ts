@@ -1,4 +1,4 @@
-// Time waited from rank to rank: what the matrix shows of waits. tests/waits.test.ts holds it to plain sums.
+// Time waited from rank to rank, for the matrix of waits. tests/waits.test.ts compares it with plain sums.
 
 import type { PageData } from './data';
 import type { Filter } from './filter';
@@ -6,16 +6,16 @@ import type { Singles } from './singles';
 import { endOf, makeTimeAxis } from './slabs';
 import type { Waits } from './waits';
 
-/** Waits with one process that waited, one that was waited for, and one kind; `src` and `dst` as a matrix has them. */
+/** Waits with the same waiting process, process waited for, and kind; `src` and `dst` as in a matrix. */
 export interface WaitCells {
-  /** Who waited. */
+  /** The process that waited. */
   readonly src: Float64Array;
-  /** Who was waited for. */
+  /** The process waited for. */
   readonly dst: Float64Array;
   readonly kind: Float64Array;
   readonly ns: Float64Array;
   readonly count: Float64Array;
-  /** The chosen time is left out of account: not all of its waits are told singly. */
+  /** The chosen time is ignored, because the page does not list all waits in it. */
   readonly ofAllTimes: boolean;
 }
 
@@ -28,8 +28,8 @@ interface Sum {
 }
 
 /**
- * Of the filter, rank, host and time count: a wait is selected with the rank, or a process of the host, at
- * either end, if it begins in the time. Other choices are of messages, which most waits have none of.
+ * Of the filter, only rank, host and time apply: a wait is selected if it has the rank, or a process of the host, at
+ * either end, and begins in the time. Other choices are about messages, and most waits have none.
  */
 export function selectWaits(data: PageData, waits: Waits, singles: Singles, filter: Filter): WaitCells {
   const known = filter.from === undefined && filter.to === undefined;
@@ -65,7 +65,7 @@ function sumsOfAll({ sums }: Waits): Sum[] {
   }));
 }
 
-/** From the single waits; MPI_Finalize is in no sum. */
+/** From the single waits; no sum includes MPI_Finalize. */
 function sumsWithin({ kinds, waited }: Waits, { details, waits }: Singles, { from = 0, to = Infinity }: Filter): Sum[] {
   const calls = details.layers[0]!;
   const single = waits.table;
@@ -90,7 +90,7 @@ function sumsWithin({ kinds, waited }: Waits, { details, waits }: Singles, { fro
   return [...found.values()];
 }
 
-/** What says of whom these are, and where the reader sees more. */
+/** Says which processes these waits are about, and where the page shows more. */
 export function describeWaitCells({ ns, count, ofAllTimes }: WaitCells, { sums }: Waits): string {
   if (ns.length === 0 && sums.rows === 0) return 'No rank is known to have waited for another one.';
   const all = count.reduce((sum, n) => sum + n, 0);

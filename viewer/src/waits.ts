@@ -1,5 +1,5 @@
-// Who waited for whom (docs/waits.md): sums by pair of processes, when each process waited, and the
-// waits of the MPI calls that are told singly.
+// Which process waited for which (docs/waits.md): sums by pair of processes, when each process waited, and the waits of
+// the MPI calls that the page lists one by one.
 
 import type { PageData } from './data';
 import type { LayerDetails } from './details';
@@ -9,23 +9,23 @@ import { lowerBound, makePyramid, type ActivityChoice, type Pyramid, type TimeAx
 
 export interface Waits {
   readonly kinds: readonly string[];
-  /** Why it is not known whether it was waiting; the first one is "none". */
+  /** Reasons why it is not known whether it was waiting; the first one is "none". */
   readonly unknown: readonly string[];
   /** `wait_sums`: by the process that waited, the one that it waited for, and kind. */
   readonly sums: Table;
   /** Nanoseconds that each process waited, over time. */
   readonly busy: Pyramid;
-  /** Of each process: how long it waited, and how long others waited for it. */
+  /** For each process: how long it waited, and how long others waited for it. */
   readonly waited: Float64Array;
   readonly caused: Float64Array;
 }
 
-/** The waits of the calls that are told singly. */
+/** The waits of the calls that the page lists one by one. */
 export interface SingleWaits {
-  /** `waits`, and of each row of `mpi_calls` its first one, with the end behind the last. */
+  /** `waits`, and for each row of `mpi_calls` the row of its first wait; the last entry is the end of all. */
   readonly table: Table;
   readonly firstOfCall: Uint32Array;
-  /** Columns of the table, which is read for each call that is drawn. */
+  /** Columns of the table, because it is read for each call that is drawn. */
   readonly parts: Record<'since' | 'ns' | 'cause' | 'kind' | 'unknown', Numbers>;
 }
 
@@ -80,8 +80,8 @@ function waitedInSlabs(table: Table, processes: number, { slabs }: TimeAxis): Fl
 }
 
 /**
- * Of these processes, those of which `busy` is what the filter selects: it knows of processes, but not in which
- * function or on which communicator they waited.
+ * Those of these processes whose `busy` matches the filter: it is known per process, but not by function or
+ * communicator of the wait.
  */
 export function processesToldBy(
   { mpi, comm }: Filter,
@@ -99,11 +99,11 @@ export interface Wait {
   /** -1: not known. */
   readonly cause: number;
   readonly kind: number;
-  /** Into Waits.unknown; 0: it was waiting. */
+  /** Index into Waits.unknown; 0: it was waiting. */
   readonly unknown: number;
 }
 
-/** Of a row of `mpi_calls`, in the order of their start. */
+/** The waits of a row of `mpi_calls`, in the order of their start. */
 export function waitsOfCall({ parts, firstOfCall }: SingleWaits, calls: LayerDetails, row: number): Wait[] {
   const { since, ns, cause, kind, unknown } = parts;
   return Array.from({ length: firstOfCall[row + 1]! - firstOfCall[row]! }, (_, index) => {
@@ -113,7 +113,7 @@ export function waitsOfCall({ parts, firstOfCall }: SingleWaits, calls: LayerDet
   });
 }
 
-/** The call of the process that was waited for with which the wait ended: it begins at that instant. */
+/** The call of the other process that ended the wait: it begins at that instant. */
 export function callThatEnded(calls: LayerDetails, { cause, to, unknown }: Wait): number | undefined {
   if (cause < 0 || unknown !== 0) return undefined;
   const [begin, end] = [calls.first[cause]!, calls.first[cause + 1]!];

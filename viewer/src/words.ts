@@ -1,5 +1,5 @@
-// The words of the page: names of measures and processes, and the sentence that says what the
-// numbers on the page are.
+// The words of the page: names of measures and processes, and the sentence that describes the
+// numbers on the page.
 
 import { choicesOf, choiceWords, kChoices, processLabel } from './choices';
 import { kUnknownProcess, type PageData } from './data';
@@ -32,12 +32,12 @@ function formatExactTime(ns: number): string {
   return `${ns > Number.MAX_SAFE_INTEGER ? 'about ' : ''}${formatCount(ns)} ns`;
 }
 
-/** Of `timed` messages that took `ns` together. */
+/** For `timed` messages that took `ns` together. */
 export function formatMeanTime(ns: number, timed: number): string {
   return timed === 0 ? '–' : formatDuration(Math.round(ns / timed));
 }
 
-/** What the time of messages leaves out; nothing where all have one. */
+/** The messages that the time leaves out; nothing if all have a time. */
 export function describeUntimed(untimed: number): string {
   if (untimed === 0) return '';
   return `Of ${formatCount(untimed)} ${nounFor('messages', untimed)} start or end is not known: no time counts for ${untimed === 1 ? 'it' : 'them'}.`;
@@ -62,7 +62,7 @@ export function formatExactValue(measure: Measure, value: number): string {
   return `${formatCount(value)} ${nounFor(measure, value)}`;
 }
 
-/** How the values of a matrix read. */
+/** How the values of a matrix are written. */
 export interface ValueWords {
   readonly name: string;
   readonly short: (value: number) => string;
@@ -83,7 +83,7 @@ export const kWaitWords: ValueWords = {
   exact: formatExactTime,
 };
 
-/** "3", "8–11" where ranks share a row, "unknown" */
+/** "3", "8–11" if ranks share a row, "unknown" */
 export function rowLabel(data: PageData, axis: Axis, row: number): string {
   const { first, last } = processesOf(axis, row);
   if (first === kUnknownProcess || last - first === 1) return processLabel(data, first);
