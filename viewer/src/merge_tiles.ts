@@ -83,7 +83,7 @@ function joined(name: string, tables: readonly Table[], slices: readonly Slice[]
   return new Table(name, rows, new Map(columns));
 }
 
-/** Values for all parts. */
+/** An array that can hold the values of all parts. */
 function makeRoom(parts: readonly Numbers[], rows: number): Numbers {
   const [first, ...others] = parts.map((part) => part.constructor as new (length: number) => Numbers);
   return others.every((type) => type === first) ? new first!(rows) : new Float64Array(rows);

@@ -67,9 +67,9 @@ export interface Found {
 /** The operations that a query found, to step through in time. */
 export interface Findings {
   readonly count: number;
-  /** The next one in time, or the one before; the first or last one if there is none. Without a start: the first one. */
+  /** The next one in time, or the one before, around the ends. Without a start: the first one, or going back the last one. */
   next(from: Found | undefined, step: 1 | -1): Found | undefined;
-  /** The position of this one: how many come before it, plus one. */
+  /** How many are at or before this one. */
   placeOf(found: Found): number;
 }
 

@@ -1,4 +1,4 @@
-// The lines of the program that call: what they cost, and which rank came late to which of them.
+// The calling lines of the program: what they cost, and which rank came late to which of them.
 
 import type { CallSite, Delay, RunData } from '../data';
 import { columnHead, element, numberCell, rowHead, section } from '../dom';

@@ -1,4 +1,4 @@
-// What the network cards of the hosts carried, by which transports, and how evenly.
+// The traffic of the hosts' network cards, by which transports, and how evenly.
 
 import { makeCards, type CardRow } from '../cards';
 import { button, columnHead, element, numberCell, rowHead, section } from '../dom';

@@ -1,4 +1,4 @@
-// Cells that several tables have.
+// Cells that several tables use.
 
 import { element, numberCell } from '../dom';
 import { formatBytes, formatCount, formatDuration, formatExactBytes } from '../format';
@@ -9,7 +9,7 @@ export function noneCell(): HTMLElement {
   return element('td', { class: 'number' }, kNone);
 }
 
-/** Lengths from `least` bytes to below `end`: sorted by the least. */
+/** Lengths from `least` bytes to below `end`: sorted by `least`. */
 export function sizesCell(least: number, end: number): HTMLElement {
   const text =
     end - least <= 1 ? formatExactBytes(least) : `${formatBytes(least)} to ${formatExactBytes(end - 1)}`;

@@ -1,5 +1,5 @@
-// The command of the run as the title of the page. Launcher lines can be long: words stay whole
-// where they fit, and lines beyond the second are shown on demand.
+// The command of the run as the title of the page. Launcher lines can be long: words stay whole if
+// they fit, and lines beyond the second are shown on demand.
 
 import { button, element } from '../dom';
 

@@ -56,7 +56,7 @@ export function makeCommunicatorsPanel({ data, choices }: Context, update: Updat
   };
 }
 
-/** Its name, a click on which chooses it if any message is on it, and what it is. */
+/** Its name and description. A click on the name chooses it, if any message is on it. */
 function nameCells({ called, of }: CommunicatorRow, choose?: (called: string | null) => void): HTMLElement[] {
   const name = (of ? of.name : called) ?? kNotKnown;
   const title = `Show only messages ${called === null ? 'of no known communicator' : `on ${called}`}`;

@@ -14,7 +14,7 @@ const kVerdictWords = {
   not_told: 'too few to tell',
 } as const;
 
-/** Nothing where the page has no comparison. */
+/** Nothing if the page has no comparison. */
 export function makeComparison({ comparison }: RunData): HTMLElement[] {
   if (comparison === null) return [];
   return [
@@ -157,7 +157,7 @@ function valueCell(value: number, { unit }: Change): HTMLElement {
   }
 }
 
-/** Both values on one scale; the cells beside tell them in digits. */
+/** Both values on one scale; the cells beside show the digits. */
 function makeBars({ a, b }: Change): HTMLElement {
   const most = Math.max(a, b);
   const bar = (value: number, which: string) => {

@@ -75,7 +75,7 @@ function makeShares(view: View, update: Update): HTMLElement {
   return table({ 'data-testid': 'contenders-table' }, head, [...rows, totals]);
 }
 
-/** An `op` or `transport` of "" stands for all. */
+/** An `op` or `transport` of "" means all. */
 function makeShare(
   load: Load | undefined,
   total: Load,

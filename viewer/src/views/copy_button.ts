@@ -7,7 +7,7 @@ async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // A page from disk may not be allowed to: copy what is selected, as a reader would.
+    // A page from disk may not be allowed to: copy the selected text, as a reader would.
     const area = element('textarea', { 'aria-hidden': 'true', class: 'offscreen' });
     area.value = text;
     document.body.append(area);

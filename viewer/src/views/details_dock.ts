@@ -1,38 +1,41 @@
 // The strip at the foot of the window that explains what the reader points at or reaches by keys. The reader can keep
-// that: then the strip grows to a panel with all of it, which scrolls, can be selected and copied, and stays until it is
-// closed. It covers no data, because the page ends above it.
+// that: then the strip grows to a panel with all details. The panel scrolls, its text can be selected and copied, and it
+// stays until it is closed. It covers no data, because the page ends above it.
 
 import { button, element } from '../dom';
 import type { Panel, Update } from '../page';
 import { copyButton } from './copy_button';
 
-/** An event at an owner whose details are kept, or no longer kept. */
+/** An event at an owner when its details are kept, or no longer kept. */
 export const kKeptChange = 'keptchange';
 
 export interface Explanation {
   /** The part of the page that explains something, and gets the focus when its details are closed. */
   readonly owner: HTMLElement;
-  /** Where in the window is what it explains. */
+  /** The place in the window of the thing that it explains. */
   readonly box: () => DOMRect;
-  /** What an <hr> parts stands beside each other once it is kept. */
+  /** An <hr> separates parts; once kept, they stand beside each other. */
   readonly content: readonly Node[];
 }
 
 export interface DetailsDock extends Panel {
-  /** Of what the pointer is at; does nothing while details are kept. */
+  /** Explains the thing under the pointer; does nothing while details are kept. */
   point(explanation: Explanation): void;
-  /** Of what keys reached, which is not left beneath the dock; while details are kept, these are kept instead. */
+  /**
+   * Explains the thing that keys reached, and scrolls it out from under the dock. If details are kept, these replace
+   * them.
+   */
   reach(explanation: Explanation): void;
-  /** Nothing of this owner is pointed at. */
+  /** The pointer is no longer at anything of this owner. */
   leave(owner: HTMLElement): void;
-  /** Keeps these, whoever kept others; else what is pointed at, if nothing is kept. */
+  /** Keeps this explanation in place of any other; without one, keeps the current one if nothing is kept. */
   keep(explanation?: Explanation): void;
-  /** Puts the focus into what is kept. */
+  /** Moves the focus into the kept details. */
   enter(): void;
-  /** Whether something was kept. */
+  /** Returns whether something was kept. */
   close(): boolean;
   readonly isKept: boolean;
-  /** Whether it explains something of this owner, which is not kept. */
+  /** Whether it explains something of this owner without keeping it. */
   explains(owner: HTMLElement): boolean;
   /** Whether details of this owner are kept. */
   keeps(owner: HTMLElement): boolean;
@@ -70,7 +73,7 @@ export function makeDetailsDock(update: Update): DetailsDock {
     way.style.visibility = next ? '' : 'hidden';
     if (isKept) content.scrollTop = 0;
   };
-  /** The size of the dock changes with this alone, never with what it explains. */
+  /** Only this changes the size of the dock, never its contents. */
   const resize = () => {
     document.documentElement.dataset['dock'] = isKept ? 'kept' : isFolded ? 'folded' : 'open';
     copy.hidden = shut.hidden = !isKept;
@@ -119,7 +122,7 @@ export function makeDetailsDock(update: Update): DetailsDock {
       resize();
       for (const owner of new Set([before, next.owner])) owner.dispatchEvent(new Event(kKeptChange));
       clearTimeout(uncoverLater);
-      // Until the second click of a double click would have come, the page stays where it is.
+      // The page stays in place until the second click of a double click would have come.
       uncoverLater = window.setTimeout(() => isKept && uncover(), kDoubleClick_ms);
     },
     enter: () => isKept && content.focus({ preventScroll: true }),

@@ -1,5 +1,5 @@
-// The device graph: GPUs, network cards and memory of processes on their hosts, and what went from
-// one to the other.
+// The device graph: GPUs, network cards and memory of processes on their hosts, and the traffic
+// between them.
 
 import type { PageData } from '../data';
 import type { Line } from '../describe';

@@ -1,4 +1,4 @@
-// The matrices of memories, by where the data of messages lay and where it went, and of devices, by the ways that data took.
+// The matrices of memories, by where the data of messages lay and where it went, and of devices, by the ways of the data.
 
 import { kUnknownProcess } from '../data';
 import {
@@ -24,13 +24,13 @@ import { describeCells } from './pair_details';
 import { makePairList } from './pair_list';
 import { edgeMeasure } from './process_graph';
 
-/** Those that say something of this run. */
+/** The matrices that are useful for this run. */
 export function makeDeviceMatrices(context: Context): MatrixKind[] {
   const kinds = [makeMemories(context), makeDevices(context)];
   return kinds.filter(({ id }) => matricesOf(context.data).includes(id));
 }
 
-/** Filters know one GPU, and no card. */
+/** Filters can select a GPU, but no card. */
 const kByEnds = 'filter by its ends, as far as filters tell them apart';
 
 type Ends<T> = readonly [T, T];
@@ -45,7 +45,7 @@ function keysOf([from, to]: Ends<{ readonly key: string }>): Record<string, stri
 
 type Placed = Pick<Device, 'gpu' | 'host'>;
 
-/** What filters know of two ends: their GPUs, and where they are. `within`: what of one host is chosen by. */
+/** The filter choices for two ends: their GPUs, and where they are. `within`: the choice for two ends on one host. */
 function choiceOf({ data }: Context, [from, to]: Ends<Placed>, within: (host: string) => Wanted): Wanted | undefined {
   const gpu = data.devices.gpus[from.gpu] ?? data.devices.gpus[to.gpu];
   const isOneHost = data.processes.every(({ host }) => host === data.processes[0]!.host);
@@ -74,7 +74,7 @@ function makeMemories(context: Context): MatrixKind {
   const hasGpus = context.data.devices.gpus.length > 0;
   const choice = (square: Square): Wanted | undefined => {
     const [from, to] = ends(square);
-    // Of no message, or of many memories.
+    // Memory of no message, or several memories.
     if ([from, to].some(({ key }) => key === 'none' || key === 'others')) return undefined;
     const kinds = hasGpus ? { src_memory: kindOf(from), dst_memory: kindOf(to) } : {};
     const wanted = choiceOf(context, [from, to], (host) => ({ src_host: host, dst_host: host }));
@@ -126,7 +126,7 @@ function makeMemories(context: Context): MatrixKind {
 
 // --- devices ----------------------------------------------------------------------------------
 
-/** Messages and their time have no share in a leg. */
+/** Messages and their time cannot be divided among legs. */
 const legMeasure = ({ measure }: View) => edgeMeasure('transport', measure) as LegMeasure;
 
 const legMeasureName = (measure: Measure) => (measure === 'bytes' ? 'moved bytes' : kMeasureNames[measure]);
@@ -144,7 +144,7 @@ function noteOfLegs(view: View, legs: Legs): string {
 
 function makeDevices(context: Context): MatrixKind {
   let found: Legs | undefined;
-  // Found when somebody looks: it is one pass over all transfers.
+  // Made on demand: it costs one pass over all transfers.
   const legs = () => (found ??= makeLegs(context.columns));
   const ends = (square: Square) => endsOf(legs().devices, square);
   const title = (square: Square) => ends(square).map(({ label }) => label).join(' → ');

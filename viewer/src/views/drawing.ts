@@ -1,6 +1,7 @@
-// What the views draw with: on the screen a canvas, in a saved picture the shapes of an SVG.
+// The drawing interface of the views: on the screen a canvas, in a saved picture the shapes of an
+// SVG.
 
-/** What they use of a canvas. */
+/** The part of a canvas that they use. */
 export type Pen = Pick<
   CanvasRenderingContext2D,
   | 'beginPath' | 'moveTo' | 'lineTo' | 'rect' | 'clip' | 'fill' | 'stroke' | 'fillRect' | 'fillText' | 'measureText'
@@ -8,9 +9,9 @@ export type Pen = Pick<
   | 'fillStyle' | 'strokeStyle' | 'lineWidth' | 'globalAlpha' | 'font' | 'textAlign' | 'textBaseline'
 >;
 
-/** Of the timeline: many rectangles. Colours are pixels (`pixel()` of the palette). */
+/** For the timeline: many rectangles. Colours are pixels (`pixel()` of the palette). */
 export interface Bars {
   bar(left: number, top: number, right: number, bottom: number, colour: number): void;
-  /** Stripes from one corner to the other over what is there, `period` apart. */
+  /** Diagonal stripes over what is there, `period` apart. */
   hatch(left: number, top: number, right: number, bottom: number, colour: number, period: number): void;
 }

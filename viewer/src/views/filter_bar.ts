@@ -1,4 +1,4 @@
-// The filters and the measure, shared by all views, with what they select in words and in totals.
+// The filters and the measure, shared by all views, with the selection in words and in totals.
 
 import { choiceName, isOffered, kChoices, valueLabel, type Choice, type ChoiceValue } from '../choices';
 import { refusalOf, selectionCommand } from '../command';

@@ -1,16 +1,16 @@
-// What is worth looking at in the run, in words: the first section of the page.
+// Findings about the run, in words: the first section of the page.
 
 import type { Finding, RunData } from '../data';
 import { button, element, section } from '../dom';
 
-/** The way to what shows a finding. */
+/** The link to the evidence of a finding. */
 export interface FindingLink {
-  /** For another window, and to be copied. */
+  /** The address, for another window or to be copied. */
   readonly address: string;
   follow(): void;
 }
 
-/** Nothing where there is none. */
+/** Nothing if there is none. */
 export function makeFindings({ findings }: RunData): HTMLElement[] {
   if (findings.length === 0) return [];
   return [
@@ -45,7 +45,7 @@ function makeItem({ rule, finding, advice, command, doubts_records }: Finding): 
   );
 }
 
-/** Makes links of the sentences of which the page shows more. */
+/** Turns the sentences for which the page shows more into links. */
 export function linkFindings(
   sections: readonly HTMLElement[],
   { findings }: RunData,

@@ -1,4 +1,4 @@
-// Which colour means which MPI function in the timeline.
+// The colours of MPI functions in the timeline.
 
 import { element } from '../dom';
 import type { FunctionGroups } from '../mpi_bins';

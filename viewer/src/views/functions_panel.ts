@@ -1,4 +1,4 @@
-// What each MPI function asked for.
+// The traffic that each MPI function requested.
 
 import { listFunctions } from '../contenders';
 import { button, columnHead, element, numberCell, rowHead, section } from '../dom';

@@ -1,5 +1,5 @@
-// Draws the process graph with Cytoscape.js, at places that src/graph.ts computes. Edges are the
-// dear part, so only those that changed are drawn, and off the screen only once the reader rests.
+// Draws the process graph with Cytoscape.js, at places that src/graph.ts computes. Edges are the expensive part, so
+// only those that changed are drawn, and edges off the screen only once the reader pauses.
 
 import cytoscape, { type Core, type ElementDefinition, type SingularElementArgument } from 'cytoscape';
 
@@ -12,7 +12,7 @@ import { graphStyle, kGraphFont, kOutsideSize } from './graph_style';
 import { graphSvg } from './graph_svg';
 
 const kMostZoom = 1.5;
-/** Pixels of a side of a picture; no browser's canvas is smaller. */
+/** Pixels along one side of a picture; every browser's canvas can be that large. */
 const kMostPicture = 8192;
 const kRestMs = 1000;
 
@@ -23,14 +23,14 @@ export interface DrawnEdge {
   readonly colour: string;
   readonly width: number;
   readonly strength: number;
-  /** Larger ones lie on top: a whole number. */
+  /** Edges with greater numbers lie on top: a whole number. */
   readonly order: number;
   readonly label: string;
-  /** Where it bends, between hosts around a circle. */
+  /** Where it bends, for edges between hosts around a circle. */
   readonly route?: Route;
 }
 
-/** What the reader does to nodes and edges, by id. */
+/** Actions of the reader on nodes and edges, by id. */
 export interface GraphActions {
   point(id: string | undefined): void;
   choose(id: string): void;
@@ -41,21 +41,21 @@ export interface GraphActions {
 
 export interface GraphCanvas {
   place(layout: GraphLayout): void;
-  /** Later, if nobody sees it now. */
+  /** May be postponed if nobody sees it now. */
   draw(edges: readonly DrawnEdge[]): void;
-  /** What is left for later, now. */
+  /** Draws what was postponed, now. */
   drawWaiting(): void;
   mark(cursor: string | undefined, chosen: readonly string[]): void;
-  /** All of it, but no larger than reads well. */
+  /** Fits all of it into view, but no larger than reads well. */
   fit(): void;
   zoomBy(factor: number): void;
-  /** All of it, twice as fine as on the screen. */
+  /** A picture of all of it, twice as fine as on the screen. */
   picture(): Promise<Blob>;
   /** All of it, as SVG. */
   svg(): string;
   /** Moves the graph so that the node or edge is on the screen. */
   reveal(id: string): void;
-  /** Where it lies in the window, or its beginning if it is large. */
+  /** Its place in the window, or its beginning if it is large. */
   boxOf(id: string): DOMRect;
 }
 
@@ -181,17 +181,17 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
   graph.on('mouseover', 'node, edge', ({ target }) => isPart(target) && actions.point(target.id()));
   const leave = () => document.activeElement !== stage && actions.point(undefined);
   graph.on('mouseout', 'node, edge', leave);
-  // A fast pointer is outside before it was seen beside the node.
+  // A fast pointer may leave the stage before it was seen outside the node.
   stage.addEventListener('mouseleave', leave);
   graph.on('tap', 'edge', ({ target }) => actions.choose(target.id()));
-  // What a double click opens is chosen by a click that no second one follows.
+  // If a double click opens a node, a single click chooses it only when no second click follows.
   graph.on('tap', 'node', ({ target }) => isPart(target) && !actions.opens(target.id()) && actions.choose(target.id()));
   graph.on('onetap', 'node', ({ target }) => isPart(target) && actions.opens(target.id()) && actions.choose(target.id()));
   graph.on('dbltap', 'node', ({ target }) => isPart(target) && actions.opens(target.id()) && actions.open(target.id()));
   stage.addEventListener(
     'wheel',
     (event) => {
-      // The page scrolls under a wheel, unless the reader works in the graph.
+      // The page scrolls with a wheel, unless the reader works in the graph.
       if (!event.ctrlKey && !event.metaKey && document.activeElement !== stage) return;
       event.preventDefault();
       const { left, top } = stage.getBoundingClientRect();
@@ -200,7 +200,7 @@ export function makeGraphCanvas(stage: HTMLElement, actions: GraphActions): Grap
     },
     { passive: false },
   );
-  // Cytoscape.js remembers where it is, and does not hear of what pushes it away.
+  // Cytoscape.js remembers its place in the window, and does not notice when the layout moves it.
   let known = { left: 0, top: 0 };
   const findStage = () => {
     const { left, top } = stage.getBoundingClientRect();
@@ -235,7 +235,7 @@ function sameEdge(a: DrawnEdge & Partial<Route>, b: DrawnEdge): boolean {
   );
 }
 
-/** `outwards`: the angle of its source on the circle; from there to itself, it turns to the middle. */
+/** `outwards`: the angle of its source on the circle; an edge to the same node turns to the middle. */
 function edgeElement({ route, ...edge }: DrawnEdge, outwards: number | undefined): ElementDefinition {
   const isInward = outwards !== undefined && edge.source === edge.target;
   // Cytoscape.js counts the angle of a loop from the top.
@@ -243,11 +243,11 @@ function edgeElement({ route, ...edge }: DrawnEdge, outwards: number | undefined
   return { data: { ...edge, ...route, ...loop }, classes: route ? 'routed' : isInward ? 'inward' : '' };
 }
 
-/** So many names beside each other leave no room for lines of text. */
+/** With this many names beside each other, there is no room for lines of text. */
 const kMostUpright = 16;
 const kBesideNode = 13;
 
-/** A name outside of the circle, turned as its line from the middle where there are many; no name is upside down. */
+/** A name outside of the circle. With many names, each is turned along its line from the middle; no name is upside down. */
 function outsideLabel(name: string, angle: number, count: number) {
   const label = shortened(name);
   const half = measureText(label, `${kOutsideSize}px ${kGraphFont}`) / 2;

@@ -11,11 +11,11 @@ import type { Update, View } from '../page';
 export interface HostControl {
   readonly root: HTMLElement;
   choice(): HostChoice;
-  /** Takes what is chosen; whether that is something else than before. */
+  /** Takes the choice; returns whether it has changed. */
   take(view: View): boolean;
-  /** Opens a host alone, or closes it. */
+  /** Opens only this host, or closes it. */
   toggle(host: string): void;
-  /** What is to be known of it; nothing where processes are shown. */
+  /** A note for the reader; nothing if processes are shown. */
   describe(): string;
 }
 
@@ -27,7 +27,7 @@ export function makeHostControl(id: GraphId, data: PageData, update: Update): Ho
   const whole = button('', { 'data-testid': `${id}-hosts` }, () => set({ collapsed: !choice.collapsed, opened: new Set() }));
   const close = button('', { 'data-testid': `${id}-close-hosts` }, () => {
     set({ ...choice, opened: new Set() });
-    // The button is gone, and with it the focus.
+    // The button is gone, and the focus with it.
     whole.focus();
   });
   const showButtons = () => {
@@ -62,7 +62,7 @@ export function makeHostControl(id: GraphId, data: PageData, update: Update): Ho
   };
 }
 
-/** Nodes of hosts that the filter names. */
+/** Nodes of the hosts in the filter. */
 export function hostsChosen({ host, src_host, dst_host }: Filter, { closed }: GraphLayout): string[] {
   return [host, src_host, dst_host].flatMap((name) => (typeof name === 'string' && closed.has(name) ? [hostNode(name)] : []));
 }

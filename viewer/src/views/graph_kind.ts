@@ -1,5 +1,5 @@
-// What tells the graphs of the page apart: what their nodes and edges are, and what choosing one
-// means.
+// The differences between the graphs of the page: what their nodes and edges are, and what choosing
+// one means.
 
 import type { Line } from '../describe';
 import type { Filter } from '../filter';
@@ -10,20 +10,20 @@ import type { Wanted } from '../state';
 import type { ShownEdges } from './graph_words';
 
 export interface GraphKind {
-  /** Of the section and of what tests look for. */
+  /** Id of the section, also for tests. */
   readonly id: GraphId;
   readonly title: string;
   readonly byNames: Readonly<Record<EdgesBy, string>>;
-  /** How the shapes are read, and what else is to be known. */
+  /** How to read the shapes, and other notes. */
   readonly reading: string;
   layout(choice: HostChoice): GraphLayout;
   edges(view: View, layout: GraphLayout, by: EdgesBy): ShownEdges;
-  /** Nodes that the filter chooses. */
+  /** Nodes that the filter selects. */
   chosen(filter: Filter, layout: GraphLayout): string[];
-  /** What a node chooses; nothing where no filter does. */
+  /** The choice for a node; nothing if no filter has one. */
   choice(node: GraphNode): Wanted | undefined;
   edgeChoice(edge: GraphEdge, layout: GraphLayout): Wanted;
-  /** As an end of an edge. */
+  /** Its name as an end of an edge. */
   nameOf(node: GraphNode): string;
   titleOf(node: GraphNode): string;
   factsOf(node: GraphNode): Line[];

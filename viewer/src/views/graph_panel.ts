@@ -1,5 +1,4 @@
-// A graph of the page: nodes in the boxes of their hosts, and what went between them. What these
-// are, a GraphKind says.
+// A graph of the page: nodes in the boxes of their hosts, and the traffic between them. A GraphKind defines both.
 
 import { download, downloadSvg } from '../download';
 import { button, element, section } from '../dom';
@@ -18,9 +17,9 @@ import type { GraphKind } from './graph_kind';
 import { describeEdges, describePart, makeEdgeTable, type ShownEdges } from './graph_words';
 import { nameKeys } from './name_legend';
 
-/** With more edges, none has its number written on it. */
+/** With more edges, no numbers are written on them. */
 const kMostNumbers = 12;
-/** With more edges, all are thin and small ones faint; of those that pass through a circle, with fewer. */
+/** With more edges, all are thin and small ones faint; the limit is lower for edges that pass through a circle. */
 const kMostStrong = 300;
 const kMostStrongInCircle = 60;
 
@@ -176,7 +175,7 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
     dock.leave(stage);
     canvas.place(layout);
   };
-  /** The host that the node is, or is in, where a host is one node. */
+  /** The host that the node is, or is in, if a host is one node. */
   const hostAt = (id: string): string | undefined => {
     const node = layout.nodes.find((candidate) => candidate.id === id);
     if (!layout.circle || !node) return undefined;
@@ -193,7 +192,7 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
   const isClosed = (id: string) => layout.nodes.some((node) => node.id === id && node.kind === 'closed');
 
   const point = (id: string | undefined, byKey = false) => {
-    // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
+    // Kept details stay while the pointer moves. Keys go on, and what they reach is kept instead.
     if (dock.keeps(stage) && !byKey) return;
     cursor = id;
     mark();
@@ -219,7 +218,7 @@ export function makeGraphPanel(context: Context, update: Update, kind: GraphKind
     const next = here < 0 ? 0 : Math.min(nodes.length - 1, Math.max(0, here + step));
     if (nodes[next]) reach(nodes[next].id);
   };
-  /** The edges of the node at the cursor, or that its edge comes from. */
+  /** The edges of the node at the cursor, or of the source of the edge there. */
   const nextEdge = (step: number) => {
     const edge = edges.edges.find(({ id }) => id === cursor);
     const node = edge ? edge.source : cursor;

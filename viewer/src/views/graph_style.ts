@@ -5,7 +5,7 @@ import type { StylesheetJson } from 'cytoscape';
 import { categoryColour, css, kCard, kInk, kLine, layerColour, mixed, type Theme } from '../palette';
 
 export const kGraphFont = 'system-ui, sans-serif';
-/** Of names outside of the circle. */
+/** For names outside of the circle. */
 export const kOutsideSize = 12;
 
 export function graphStyle(theme: Theme): StylesheetJson {
@@ -46,7 +46,7 @@ export function graphStyle(theme: Theme): StylesheetJson {
         'text-background-opacity': 0.85,
         'text-background-padding': '1px',
         padding: '18px',
-        // Edges, which lie under it, can be pointed at.
+        // So that edges, which lie under it, can be pointed at.
         events: 'no',
       },
     },
@@ -107,7 +107,7 @@ export function graphStyle(theme: Theme): StylesheetJson {
         'target-arrow-shape': 'triangle',
         'arrow-scale': 0.9,
         'curve-style': 'bezier',
-        // Under all nodes, and so under their names, also of those in the boxes of hosts.
+        // Under all nodes, and therefore under their names, also in the boxes of hosts.
         'z-compound-depth': 'bottom',
         'control-point-step-size': 26,
         'loop-direction': '-45deg',

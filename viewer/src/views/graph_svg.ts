@@ -1,4 +1,4 @@
-// The graph as SVG: its nodes, edges and labels as Cytoscape.js placed and styled them, all of it.
+// The whole graph as SVG: its nodes, edges and labels as Cytoscape.js placed and styled them.
 
 import type { Core, EdgeSingular, NodeSingular, Position } from 'cytoscape';
 
@@ -66,7 +66,7 @@ function nodeLabel(node: NodeSingular): string {
 
 // ---- edges ----
 
-/** From the start by way of the points that bend the edge to its end, as Cytoscape.js draws its curves. */
+/** From its start through the points that bend it to its end, as Cytoscape.js draws its curves. */
 function edgePoints(edge: EdgeSingular): { from: Position; bends: readonly Position[]; to: Position } {
   return { from: edge.sourceEndpoint(), bends: edge.controlPoints() ?? [], to: edge.targetEndpoint() };
 }
@@ -78,7 +78,7 @@ function edgeShape(edge: EdgeSingular): string {
   const point = ({ x, y }: Position) => `${short(x)} ${short(y)}`;
   const last = bends[bends.length - 1] ?? from;
   const angle = Math.atan2(to.y - last.y, to.x - last.x);
-  // As large as Cytoscape.js makes a triangle, of which the line ends at the base.
+  // As large as Cytoscape.js makes a triangle; the line ends at its base.
   const length = 0.3 * Math.max((width * 13.37) ** 0.9, 29) * edge.numericStyle('arrow-scale');
   const base = { x: to.x - length * Math.cos(angle), y: to.y - length * Math.sin(angle) };
   let d = `M${point(from)}`;
@@ -100,7 +100,7 @@ function edgeLabel(edge: EdgeSingular): string {
   return label(edge, edge.midpoint());
 }
 
-/** Centred, line by line, on a ground that keeps it readable. */
+/** Centred, line by line, on a background that keeps it readable. */
 function label(part: NodeSingular | EdgeSingular, { x, y }: Position, turn = 0): string {
   const text = String(part.style('label') ?? '');
   if (text === '') return '';
@@ -113,7 +113,7 @@ function label(part: NodeSingular | EdgeSingular, { x, y }: Position, turn = 0):
     style: `font: ${part.style('font-weight')} ${short(size)}px ${kGraphFont}`,
     'text-anchor': 'middle',
     'dominant-baseline': 'central',
-    // The ground is drawn as a wide outline, under the letters.
+    // The background is drawn as a wide outline, under the letters.
     stroke: hasGround ? (part.style('text-background-color') as string) : undefined,
     'stroke-width': hasGround ? 3 : undefined,
     'paint-order': hasGround ? 'stroke' : undefined,

@@ -1,4 +1,4 @@
-// What a graph says: of a node or an edge, of all edges, and as a table.
+// The texts of a graph: about a node or an edge, about all edges, and as a table.
 
 import type { PageData } from '../data';
 import type { Description, Line } from '../describe';
@@ -10,7 +10,7 @@ import { sortedTable } from '../table';
 import { formatExactValue, formatValue, kMeasureNames } from '../words';
 import type { GraphKind } from './graph_kind';
 
-/** The payload of a message counts once; that of its transfers wherever one carried it. */
+/** The payload of a message counts once; that of its transfers on each hop that carries it. */
 const kCarriedNames: Record<Measure, string> = {
   bytes: 'payload that transfers carried',
   messages: 'transfers',
@@ -21,13 +21,13 @@ const kCarriedNames: Record<Measure, string> = {
 
 const kListedEdges = 200;
 
-/** The edges that are shown, and what they add up. */
+/** The edges that are shown, and their sums. */
 export interface ShownEdges extends GraphEdges {
   readonly by: EdgesBy;
   readonly measure: Measure;
-  /** What they are, if not what the measure says. */
+  /** What they count, if it is not the measure. */
   readonly what?: string;
-  /** What else is to be said. */
+  /** Further notes. */
   readonly more?: string;
 }
 

@@ -13,9 +13,9 @@ export interface HeatMapStyle {
   readonly scale: Scale;
   /** Text of a row or column. */
   readonly label: (row: number) => string;
-  /** Names of columns are turned then, and more of them have room. */
+  /** If so, names of columns are turned, and more of them have room. */
   readonly hasLongNames: boolean;
-  /** What rows and columns are. */
+  /** The kind of rows and columns. */
   readonly titles: { readonly rows: string; readonly columns: string };
   /** Text of a square, drawn where it fits. */
   readonly number: (value: number) => string;
@@ -32,19 +32,19 @@ interface Layout {
   readonly mostLabel: number;
 }
 
-/** A matrix of this extent shows its numbers for 16 ranks and leaves room for what is beside it. */
+/** At this extent, a matrix of 16 ranks shows its numbers, and there is room for the list beside it. */
 const kGoodExtent = 760;
 const kMaxExtent = 1040;
 const kMaxSquare = 96;
 const kNumberSquare = 44;
 const kLargeSquare = 72;
 const kGridSquare = 6;
-/** The squares of a larger matrix would be more than 16,384 shapes of an SVG: it has a picture of them. */
+/** A larger matrix would need more than 16,384 SVG shapes for its squares: the SVG has a picture of them. */
 const kMostSvgSide = 128;
 const kTitleRoom = 20;
 /** From one line of text to the next. */
 const kLineRoom = 16;
-/** Of the name of a row or column; in a narrow window less. */
+/** For the name of a row or column; less in a narrow window. */
 const kMostLabel = 170;
 const kMostLabelShare = 0.4;
 const kFamily = 'system-ui, sans-serif';
@@ -59,7 +59,7 @@ export class HeatMap {
     this.canvas = canvas;
   }
 
-  /** `room` is the width there is, in CSS pixels; a large matrix takes more and scrolls. */
+  /** `room` is the available width, in CSS pixels; a large matrix takes more and scrolls. */
   draw(matrix: Matrix, room: number, style: HeatMapStyle): void {
     const { side } = matrix.axis;
     const ratio = window.devicePixelRatio || 1;
@@ -92,7 +92,7 @@ export class HeatMap {
     context.restore();
   }
 
-  /** What was drawn last, as SVG: squares as shapes, of a large matrix as one picture of pixels. */
+  /** The last drawing, as SVG: squares as shapes; for a large matrix as one picture of pixels. */
   svg(matrix: Matrix, style: HeatMapStyle): string {
     const { left, top, square, side, ratio } = this.layout!;
     const [width, height] = [this.canvas.width / ratio, this.canvas.height / ratio];
@@ -124,7 +124,7 @@ export class HeatMap {
     return inside ? { row, column } : undefined;
   }
 
-  /** Where a square lies on the canvas, as CSS lengths. */
+  /** The place of a square on the canvas, as CSS lengths. */
   boxOf({ row, column }: Square): { left: string; top: string; width: string; height: string } {
     const { left, top, square, ratio } = this.layout!;
     const length = (pixels: number) => `${pixels / ratio}px`;
@@ -155,11 +155,11 @@ export class HeatMap {
     this.drawTitles(pen, origin, side * cell, style);
   }
 
-  /** From the last to the first, as far as they do not touch. */
+  /** From the last to the first, unless they would touch. */
   private drawColumnNames(pen: Pen, origin: { x: number; y: number }, cell: number, style: HeatMapStyle): void {
     const { side, mostLabel } = this.layout!;
     const label = (row: number) => labelOf(pen, style, row, mostLabel);
-    // That of the last known rank; "unknown" may be wider and then takes the place of its neighbour.
+    // The width of the last known rank; "unknown" may be wider and then takes the place of its neighbour.
     const widest = pen.measureText(label(edgeRows(side)[0]!)).width;
     const middle = (index: number) => (index + 0.5) * cell;
     pen.textAlign = 'left';
@@ -211,8 +211,8 @@ function labelOf(pen: Pick<Pen, 'measureText'>, style: HeatMapStyle, row: number
 }
 
 /**
- * The side of a square in device pixels: the least that gives the matrix a good extent, if there is
- * room for that and the squares do not become larger than is of use.
+ * The side of a square in device pixels: the least that gives the matrix a good extent, if there is room for that and
+ * the squares are not larger than useful.
  */
 function squareSize(side: number, room: number, ratio: number): number {
   const good = Math.ceil((kGoodExtent * ratio) / side);
@@ -239,12 +239,12 @@ function drawNumbers(
   });
 }
 
-/** Those that may have the widest labels: of names, each; of numbers, the last ones. */
+/** The rows that may have the widest labels: all of them for names, the last ones for numbers. */
 function widestRows(side: number, { hasLongNames }: HeatMapStyle): number[] {
   return hasLongNames ? [...Array(side).keys()] : edgeRows(side);
 }
 
-/** The last two, as the very last may be the unknown process. */
+/** The last two, because the very last may be the unknown process. */
 function edgeRows(side: number): [number, number] {
   return [Math.max(0, side - 2), Math.max(0, side - 1)];
 }
@@ -273,7 +273,7 @@ export function squareColour(extent: Extent, { theme, scale }: Pick<HeatMapStyle
 function paint(matrix: Matrix, layout: Layout, style: HeatMapStyle): ImageData {
   const { square, side } = layout;
   const extent = square * side;
-  // A run of no process has no squares, and an image has at least one pixel.
+  // A run without processes has no squares, but an image has at least one pixel.
   const image = new ImageData(Math.max(1, extent), Math.max(1, extent));
   const pixels = new Uint32Array(image.data.buffer);
   const gap = gapOf(layout);

@@ -1,4 +1,4 @@
-// The checks that the merge made: both sides are counted independently of each other.
+// The checks of the merge: each compares two independent counts.
 
 import type { Identity, RunData } from '../data';
 import { columnHead, element, rowHead, section } from '../dom';
@@ -37,7 +37,7 @@ export function makeIdentities({ identities }: RunData): HTMLElement {
   return section(
     'identities',
     'Identities',
-    // One line, unless there is something to see.
+    // One line, unless a check failed.
     element(
       'details',
       { open: failed > 0, 'data-testid': 'identities' },

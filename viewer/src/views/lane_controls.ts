@@ -1,4 +1,4 @@
-// Above the lanes of the timeline: in which order they stand, which there are, and how tall they are.
+// Above the lanes of the timeline: their order, which of them are shown, and how tall they are.
 
 import { processLabel } from '../choices';
 import type { PageData } from '../data';
@@ -85,7 +85,7 @@ export function makeLaneControls(update: Update, processes: number): LaneControl
   };
 }
 
-/** "rank 3", or the host of a lane of several processes with their number. */
+/** "rank 3"; for a lane of several processes, the host with their number. */
 export function laneLabel(data: PageData, lanes: Lanes, row: number): string {
   const { host, processes } = lanes.rows[row]!;
   return host === null ? `rank ${processLabel(data, processes[0]!)}` : `${host} (${processes.length})`;

@@ -1,4 +1,4 @@
-// What one square of the matrix of devices stands for: its sums, and what each transport and each operation adds to them.
+// The details of a square in the matrix of devices: its sums, and the part of each transport and each operation.
 
 import { kLegMeasures, legValues, movedBy, type LegMeasure, type Legs } from '../device_matrix';
 import { columnHead, element, numberCell, rowHead } from '../dom';
@@ -13,7 +13,7 @@ function add(sums: Sums, other: Sums): void {
   for (const measure of kLegMeasures) sums[measure] += other[measure];
 }
 
-/** By name, with most bytes first. */
+/** By name, those with most bytes first. */
 function sumsBy(view: View, legs: Legs, { row, column }: Square, nameOf: (t: number) => string): [string, Sums][] {
   const values = kLegMeasures.map((measure) => legValues(legs, view.selection, movedBy(view.columns, measure)));
   const wanted = row * legs.devices.length + column;

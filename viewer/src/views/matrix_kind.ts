@@ -1,4 +1,5 @@
-// What tells the matrices of the page apart: what their rows are, what a square adds up, and what choosing one means.
+// The differences between the matrices of the page: what their rows are, what a square adds up, and what choosing one
+// means.
 
 import type { Matrix, Square } from '../matrix';
 import type { View } from '../page';
@@ -6,37 +7,37 @@ import type { MatrixOf, Wanted } from '../state';
 import type { ValueWords } from '../words';
 import type { PairActions } from './pair_list';
 
-/** What stands beside a matrix. */
+/** The list beside a matrix. */
 export interface MatrixList {
   readonly root: HTMLElement;
   show(view: View, matrix: Matrix): void;
   /** Marks the row of a square, if it is listed. */
   mark(square: Square | undefined): void;
-  /** Adds the rows that are still to come. */
+  /** Adds the remaining rows. */
   finish?(): void;
 }
 
-/** What it says of rows and squares is of the matrix that it made last. */
+/** Its texts about rows and squares refer to the matrix that it made last. */
 export interface MatrixKind {
   readonly id: MatrixOf;
   readonly name: string;
-  /** What rows and columns are. */
+  /** The kind of rows and columns. */
   readonly titles: { readonly rows: string; readonly columns: string };
-  /** The same in the corner of a table. */
+  /** The same, in the corner of a table. */
   readonly corner: string;
-  /** Names of columns are too long to lie beside each other. */
+  /** Names of columns are too long to stand beside each other. */
   readonly hasLongNames: boolean;
   make(view: View): Matrix;
   label(row: number): string;
   words(view: View): ValueWords;
-  /** What else is to be known of it; nothing for nothing. */
+  /** Further notes; nothing if there are none. */
   note(view: View): string;
   describe(view: View, square: Square): HTMLElement[];
-  /** Nothing: no filter chooses a square, of which the details are kept instead. */
+  /** Nothing: no filter selects a square; its details are kept instead. */
   choice(square: Square): Wanted | undefined;
   /** No two squares have the same choice. */
   readonly choosesOne: boolean;
-  /** What a cell of the table is found by. */
+  /** The key of a cell of the table. */
   keysOf(square: Square): Record<string, string>;
   makeList(actions: PairActions): MatrixList;
 }

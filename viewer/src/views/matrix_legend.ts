@@ -1,4 +1,4 @@
-// What the colours of the matrix mean, and the choice of their scale.
+// The colours of the matrix, and the choice of their scale.
 
 import { button, element } from '../dom';
 import { valueAt, type Extent, type Matrix, type Scale } from '../matrix';

@@ -1,5 +1,5 @@
 // The communication matrix: heat map with legend, the largest pairs beside it, and the same numbers
-// as a table. What its rows and squares are, a MatrixKind says.
+// as a table. A MatrixKind defines its rows and squares.
 
 import { button, element, section } from '../dom';
 import { downloadCanvas, downloadSvg } from '../download';
@@ -14,7 +14,7 @@ import { makeMatrixTable } from './matrix_table';
 import { makeRankMatrices } from './rank_matrices';
 
 const kMaxTableSide = 64;
-/** Least width, with its gap, of what stands beside the matrix; with less it goes below. */
+/** Least width, with its gap, of the list beside the matrix; with less room the list goes below. */
 const kListRoom = 324;
 
 export function makeMatrixPanel(context: Context, update: Update): Panel {
@@ -37,7 +37,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   let view: View | undefined;
   let matrix: Matrix | undefined;
   let square: Square | undefined;
-  /** The square that was chosen last, by what it stands for. */
+  /** The name of the square that was chosen last. */
   let chosenLast: string | undefined;
   const nameOf = (of: Square) => JSON.stringify([kind.id, kind.keysOf(of)]);
 
@@ -45,7 +45,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     if (!view) return;
     const wanted = kind.choice(chosen);
     const name = nameOf(chosen);
-    // Another square of the same choice does not take that back.
+    // Another square with the same choice does not undo that choice.
     if (wanted && (kind.choosesOne || name === chosenLast || !isChosen(view, wanted))) {
       chosenLast = name;
       update((state) => toggled(state, wanted));
@@ -124,15 +124,15 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
     else dock.point(explanation);
   };
   const point = (next: Square | undefined, byKey = false) => {
-    // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
+    // Kept details stay while the pointer moves. Keys go on, and what they reach is kept instead.
     if (dock.keeps(canvas) && !byKey) return;
     if (next?.row === square?.row && next?.column === square?.column) return;
     mark(next);
     explain(byKey);
   };
 
-  // Arrow keys may scroll the page under a mouse at rest, which must not take over then: after a
-  // key it counts only when it has moved from where it is first seen.
+  // Arrow keys may scroll the page under a resting mouse, which must not take over then. After a
+  // key, the mouse counts only once it has moved from the place where it is first seen.
   let byKeyboard = false;
   let rest: { x: number; y: number } | undefined;
   const useMouse = () => {
@@ -184,7 +184,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
       const before = square && nameOf(square);
       kind = kinds.find(({ id }) => id === next.matrix)!;
       matrix = kind.make(next);
-      // Other rows may stand where it is now, or none.
+      // Other rows may be in this place now, or none.
       if (square && (Math.max(square.row, square.column) >= matrix.axis.side || nameOf(square) !== before)) {
         dock.leave(canvas);
         mark(undefined);

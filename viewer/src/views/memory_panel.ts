@@ -1,5 +1,5 @@
-// Between which memories messages went, and over which network cards: what GPUs sent and received,
-// and how far each is from the cards.
+// Memory-to-memory traffic of messages, and network cards: what GPUs sent and received, and how far
+// each is from the cards.
 
 import type { Distance } from '../data';
 import { button, columnHead, element, numberCell, rowHead, section } from '../dom';
@@ -68,7 +68,7 @@ function cardMeasure(measure: Measure): string {
   return measure === 'transfers' ? 'Transfers' : 'Wire bytes';
 }
 
-/** A GPU chooses its messages. */
+/** A click on a GPU selects its messages. */
 function memoryHead(
   { data }: Context,
   { gpu, label }: Memory,

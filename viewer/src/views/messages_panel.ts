@@ -1,4 +1,4 @@
-// The messages that the page has one by one: a table of those that are chosen, with the way to each in the timeline.
+// The messages that the page lists one by one: a table of the selected ones, with a link to each in the timeline.
 
 import { messagesCommand } from '../command';
 import { describeMessage, formatInstant } from '../describe';
@@ -14,16 +14,16 @@ import { makeCard } from './card';
 import { noneCell } from './cells';
 import { copyButton } from './copy_button';
 
-/** As many rows are seen at first, and as many more at each click. */
+/** The number of rows at first, and added at each click. */
 const kRows = 50;
-/** The longest first: who looks for one message looks for a slow one. */
+/** The longest first: a reader who looks for one message looks for a slow one. */
 const kSlowestFirst: Order = { column: 9, falling: true };
 
 const kReading =
   'Each message with its receipt. The time that it took is from the start of its send to the end of its receive; waited is how ' +
   'long MPI calls waited for its other side. A click on a message shows it in the timeline. ';
 
-/** The chosen ones among those at hand. They are looked for when they are asked for. */
+/** The selected messages among those at hand, found on demand. */
 class ChosenMessages {
   list: MessageList;
   private details;
@@ -39,7 +39,7 @@ class ChosenMessages {
     return this.chosenBy;
   }
 
-  /** Something else is chosen, or at hand. */
+  /** The selection, or the messages at hand, have changed. */
   change(view = this.chosenBy): void {
     this.chosenBy = view;
     this.rowsFound = undefined;
@@ -66,7 +66,7 @@ class ChosenMessages {
   }
 }
 
-/** `showOperation`: in the timeline, with its details; a span of it that is to be in view. */
+/** `showOperation`: shows it in the timeline, with its details; it gets a span that must be in view. */
 export function makeMessagesPanel(context: Context, showOperation: (found: Found, span: Range) => void): Panel {
   const messages = new ChosenMessages(context);
   let count = kRows;
@@ -79,7 +79,7 @@ export function makeMessagesPanel(context: Context, showOperation: (found: Found
   const follow = (row: number, link: HTMLElement) => {
     const found = messages.list.operationOf(row);
     if (found) showOperation(found, messages.list.spanOf(row));
-    // Rows come and go; the section stays to take the focus back.
+    // Rows come and go; the section stays and gets the focus back.
     else context.dock.keep({ owner: root, box: () => link.getBoundingClientRect(), content: messages.describe(row) });
   };
   const rowOf = (row: number): HTMLElement => {
@@ -111,7 +111,7 @@ export function makeMessagesPanel(context: Context, showOperation: (found: Found
     more.textContent = `Show ${formatCount(Math.min(kRows, Math.max(0, rows.length - count)))} more of ${formatCount(rows.length)}`;
     table.show();
   };
-  // Out of view it costs nothing, however many messages there are.
+  // Out of view it costs nothing, even with many messages.
   let isInView = false;
   const drawInView = () => {
     if (isInView && !isDrawn) draw();
@@ -149,7 +149,7 @@ function savedAs({ numeric, keys, shown }: MessageColumn, row: number): string {
   return Number.isNaN(key) ? '' : String(key);
 }
 
-/** How many of the chosen ones the page has, which, and the command that lists all. */
+/** How many of the selected messages the page has, which, and the command that lists all. */
 function describeShown({ data, operations }: Context, { filter, totals }: View, listed: number): (string | Node)[] {
   const chosen = totals.messages;
   if (listed === chosen) return [`${formatCount(chosen)} are chosen.`];

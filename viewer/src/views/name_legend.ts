@@ -1,4 +1,4 @@
-// Which colour means which name: swatches in the order of the slots, which is the same in every page.
+// The colours of names: swatches in the order of the slots, which is the same in every page.
 
 import { element } from '../dom';
 import { categoryColour, css, layerColour, type Theme } from '../palette';
@@ -9,7 +9,7 @@ export function swatchKey(colour: string, name: string): HTMLElement {
   return element('span', { class: 'key' }, swatch, name);
 }
 
-/** Of those names that are in use. */
+/** For the names that are in use. */
 export function nameKeys(theme: Theme, slots: ReadonlyMap<string, number>, isUsed: (name: string) => boolean = () => true): HTMLElement[] {
   return [...slots]
     .filter(([name]) => isUsed(name))
@@ -17,7 +17,7 @@ export function nameKeys(theme: Theme, slots: ReadonlyMap<string, number>, isUse
     .map(([name, slot]) => swatchKey(css(categoryColour(theme, slot)), name));
 }
 
-/** Of the UCT lanes of the timeline. */
+/** For the UCT lanes of the timeline. */
 export function makeTransportLegend(slots: ReadonlyMap<string, number>) {
   const root = element('p', { class: 'legend', 'data-testid': 'timeline-transports', hidden: true });
   let shown: Theme | undefined;

@@ -1,4 +1,4 @@
-// Beside the strip above the timeline: whether it shows all ranks together or each, and what its colours mean.
+// Beside the strip above the timeline: whether it shows all ranks together or each, and the meaning of its colours.
 
 import { button, element } from '../dom';
 import { formatCount } from '../format';
@@ -38,7 +38,7 @@ export function makeOverviewControls(update: Update, processes: number) {
   let shown: readonly unknown[] = [];
   return {
     root,
-    /** `bins`: what is drawn by rank, if that is. */
+    /** `bins`: the picture by rank, if that is drawn. */
     show({ overview, measure, scale }: View, theme: Theme, bins: RankBins | undefined): void {
       const wanted = [overview, measure, scale, theme, bins];
       if (wanted.every((value, i) => value === shown[i])) return;

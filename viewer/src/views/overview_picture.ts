@@ -1,11 +1,11 @@
-// What the strip above the timeline shows: heights of all ranks together, or colours by rank.
+// The picture in the strip above the timeline: heights for all ranks together, or colours by rank.
 
 import { css, layerColour, kCard, kInk, type Theme } from '../palette';
 import { columnOf, rankRowHeight, type RankBins } from '../rank_bins';
 import type { Scale } from '../matrix';
 import { squareColour, ticks } from './heat_map';
 
-/** In CSS pixels: where the time of the run begins, how much room it has, and what is free above and below the rows. */
+/** In CSS pixels: where the run begins, how wide it is, and the free space above and below the rows. */
 export interface StripPlace {
   readonly left: number;
   readonly top: number;
@@ -45,7 +45,7 @@ export function paintDensity(pen: CanvasRenderingContext2D, density: Float64Arra
   });
 }
 
-/** `label`: of a row, left of it where there is room. */
+/** `label`: for a row, to its left if there is room. */
 export function paintRanks(
   pen: CanvasRenderingContext2D,
   bins: RankBins,

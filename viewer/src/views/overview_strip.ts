@@ -1,5 +1,5 @@
-// The whole run above the timeline: how much of the measure starts when, of all ranks together or of each, which part is
-// visible and which is chosen. Dragging chooses a span of time.
+// The whole run above the timeline: how much of the measure starts when, for all ranks together or for each, and which
+// part is visible and which is chosen. Dragging chooses a span of time.
 
 import { element } from '../dom';
 import type { Scale } from '../matrix';
@@ -16,7 +16,7 @@ import { sizeCanvas } from './pixel_canvas';
 import { addRankCursor, boxOfSquare, type RankPicture } from './rank_cursor';
 
 const kTogetherHeight = 54;
-/** Above and below the rows, of which each may be no taller than a line. */
+/** Space above and below the rows; a row may be as thin as a line. */
 const kFrame = 3;
 const kLabel = 'Traffic over time by source rank: arrow keys move between ranks and times, Enter chooses the time';
 
@@ -32,7 +32,7 @@ interface Drawn {
   readonly bins: RankBins | undefined;
 }
 
-/** `choose`: a span of time, or all again. */
+/** `choose`: takes a span of time, or nothing for the whole run. */
 export function makeOverviewStrip(
   context: Context,
   update: Update,
@@ -52,7 +52,7 @@ export function makeOverviewStrip(
   const cursor = addRankCursor(canvas, context, { picture: rankPicture, redraw: () => redraw(), choose });
   const keptBins = keepLast((density: Float64Array, columns: number) => mergeRankBins(density, rows, axis.slabs, columns));
 
-  // What a moving timeline leaves as it is.
+  // The part that does not change when the timeline moves.
   const keptPicture = keepLast(
     (from: Float64Array | RankBins, scale: Scale, dress: Theme, ratio: number, left: number, top: number, width: number, height: number) => {
       const picture = document.createElement('canvas');
@@ -120,7 +120,7 @@ export function makeOverviewStrip(
   };
 }
 
-/** Leaves out what is undefined. */
+/** Drops undefined values. */
 function setAttributes(canvas: HTMLElement, values: Record<string, string | undefined>): void {
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined) canvas.removeAttribute(name);
@@ -128,7 +128,7 @@ function setAttributes(canvas: HTMLElement, values: Record<string, string | unde
   }
 }
 
-/** Makes it anew only for other arguments than the last ones. */
+/** Makes it anew only if the arguments differ from the last ones. */
 function keepLast<A extends readonly unknown[], T>(make: (...args: A) => T): (...args: A) => T {
   let last: { readonly args: A; readonly made: T } | undefined;
   return (...args) => {
@@ -153,7 +153,7 @@ function addDrag(canvas: HTMLCanvasElement, choose: (from: number, to: number) =
   canvas.addEventListener('pointercancel', () => (anchor = undefined));
 }
 
-/** Beside the rows of ranks there is no room for lines. */
+/** By rank, there is no room for lines of text beside the rows. */
 function drawEdges(pen: CanvasRenderingContext2D, { left, top, width, height }: StripPlace): void {
   pen.strokeStyle = css(kLine[theme()]);
   pen.lineWidth = 1;
@@ -168,7 +168,7 @@ function drawEdges(pen: CanvasRenderingContext2D, { left, top, width, height }: 
   pen.stroke();
 }
 
-/** What is not chosen is shaded, and what the timeline shows is framed. */
+/** Shades the time that is not chosen, and frames the time that the timeline shows. */
 function drawSpans(pen: CanvasRenderingContext2D, { view, range, place }: Drawn, begin: number, end: number): void {
   const { filter } = view;
   const x = (time: number) => place.left + ((time - begin) / (end - begin)) * place.width;

@@ -1,5 +1,5 @@
-// What one square of the matrix stands for: its sums, and what each MPI function and each transport
-// adds to them.
+// The details of a square in the matrix: its sums, and the part of each MPI function and each
+// transport.
 
 import { listFunctions, listTransports } from '../contenders';
 import { columnHead, element, numberCell, rowHead } from '../dom';
@@ -11,7 +11,7 @@ import { timeCells, type MessageTimes } from './time_cells';
 
 interface Line {
   readonly name: string;
-  /** Left out where a sum would count a message more than once. */
+  /** Left out if a sum would count a message more than once. */
   readonly ofMessages?: MessageTimes;
   readonly bytes: number;
   readonly transfers: number;
@@ -28,7 +28,7 @@ export function describeEnds({ data }: Context, axis: Axis, { row, column }: Squ
   return `Source ${source} → destination ${destination}`;
 }
 
-/** Of the cells in one square. `squares`: that of each cell. */
+/** For the cells in one square. `squares`: the square of each cell. */
 interface InSquare {
   readonly squares: Int32Array;
   readonly axis: Side;

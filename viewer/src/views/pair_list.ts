@@ -1,4 +1,4 @@
-// Beside the matrix: the pairs with the most traffic, of ranks, memories or devices, or what makes up the pair that is chosen.
+// Beside the matrix: the pairs of ranks, memories or devices with the most traffic, or the parts of the chosen pair.
 
 import { button, columnHead, element, numberCell } from '../dom';
 import type { Measure } from '../filter';
@@ -13,7 +13,7 @@ import { barCell, PairRows } from './pair_rows';
 import { timeTitle } from './time_cells';
 
 const kListedPairs = 200;
-/** More than fit beside the largest matrix: to lay out all of them would hold up each choice. */
+/** More than fit beside the largest matrix. Laying out all rows would delay each choice. */
 const kFirstPairs = 45;
 
 export interface PairActions {
@@ -25,21 +25,21 @@ export interface PairActions {
 /** What the pairs are. */
 export interface PairsOf {
   readonly testId: string;
-  /** What stands above their names. */
+  /** The heading of their names. */
   readonly ends: string;
   readonly hasLongNames: boolean;
-  /** Of one end. */
+  /** The name of one end. */
   name(row: number): string;
   title(square: Square): string;
-  /** That of the matrix comes first. */
+  /** The matrix's own measure comes first. */
   measures(view: View): readonly Measure[];
   measureName(measure: Measure): string;
   largest(view: View, matrix: Matrix, limit: number): LargestPairs;
-  /** What a pair has a share of. */
+  /** The total of which a pair has a share. */
   total(view: View): number;
-  /** What a click on it does; nothing for nothing. */
+  /** The action of a click; nothing if there is none. */
   chooses(pair: Square): string;
-  /** The pair that the filter names. */
+  /** The pair in the filter. */
   chosen(view: View): Square | undefined;
   describe(view: View, square: Square): HTMLElement[];
 }
@@ -103,7 +103,7 @@ export function makePairList(of: PairsOf, actions: PairActions): MatrixList {
   };
 }
 
-/** The measure that is chosen comes first; the others are left out where there is little room. */
+/** The chosen measure comes first; the others are left out if there is little room. */
 function makeHead(of: PairsOf, view: View): HTMLElement[] {
   const [first, ...others] = of.measures(view);
   return [

@@ -1,4 +1,5 @@
-// Rows of the lists beside the matrices: each stands for a square, which it points at and is marked with.
+// Rows of the lists beside the matrices. Each belongs to a square: it points at the square, and is marked together with
+// it.
 
 import { numberCell } from '../dom';
 import type { Square } from '../matrix';
@@ -35,7 +36,7 @@ export class PairRows {
 
 const keyOf = ({ row, column }: Square) => `${row}>${column}`;
 
-/** A number with a bar behind it: its part of the largest one. */
+/** A number with a bar behind it: its share of the largest one. */
 export function barCell(text: string, exact: string, value: number, largest: number): HTMLElement {
   const cell = numberCell(text, exact, value);
   cell.classList.add('share');

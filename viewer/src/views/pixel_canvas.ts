@@ -1,5 +1,5 @@
-// An image that is filled rectangle by rectangle, as pixels: thousands of bars cost no more than what
-// they cover. It is made once for many frames: new memory for each costs more than all that is painted.
+// An image that is filled rectangle by rectangle, as pixels: thousands of bars cost no more than the pixels they cover.
+// It is reused for many frames: new memory for each frame costs more than all painting.
 
 import { pixel, type Rgb } from '../palette';
 import type { Bars } from './drawing';
@@ -23,7 +23,7 @@ export class PixelCanvas implements Bars {
     this.pixels.fill(pixel(background));
   }
 
-  /** In CSS pixels, at least one device pixel wide and tall; left of the lanes is cut. */
+  /** In CSS pixels, at least one device pixel wide and tall; cut at the left edge of the lanes. */
   bar(left: number, top: number, right: number, bottom: number, colour: number): void {
     const { ratio, width, height } = this;
     const x0 = Math.max(Math.round(this.clip * ratio), Math.round(left * ratio));
@@ -34,7 +34,7 @@ export class PixelCanvas implements Bars {
     for (let y = y0; y < y1; ++y) this.pixels.fill(colour, y * width + x0, y * width + x1);
   }
 
-  /** Stripes from one corner to the other over what is there: every `period`-th pixel and its neighbour. */
+  /** Diagonal stripes over what is there: every `period`-th pixel and its neighbour. */
   hatch(left: number, top: number, right: number, bottom: number, colour: number, period: number): void {
     const { ratio, width, height } = this;
     const x0 = Math.max(Math.round(this.clip * ratio), Math.round(left * ratio));
@@ -56,7 +56,7 @@ export class PixelCanvas implements Bars {
   }
 }
 
-/** In CSS pixels. A canvas that is given the size that it has would be made anew. */
+/** In CSS pixels. Setting a canvas to the size that it already has would recreate it. */
 export function sizeCanvas(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): void {
   const [pixelsWide, pixelsTall] = [width, height].map((length) => Math.max(1, Math.round(length * ratio)));
   if (canvas.width !== pixelsWide) canvas.width = pixelsWide!;

@@ -8,7 +8,7 @@ import type { Wanted } from '../state';
 import type { GraphKind } from './graph_kind';
 import { processFacts } from './graph_words';
 
-/** What transfers have, which have no share in the number of messages or in their time. */
+/** Measures of transfers: a transfer has no share in the number of messages or in their time. */
 type TransferMeasure = Exclude<Measure, Exclude<MessageMeasure, 'bytes'>>;
 
 function ofTransfers(measure: Measure): TransferMeasure {
@@ -20,7 +20,7 @@ export function edgeMeasure(by: EdgesBy, measure: Measure): Measure {
   return by === 'pair' ? measure : ofTransfers(measure);
 }
 
-/** Of each transfer total. */
+/** One value for each transfer total. */
 export function transferValues({ columns }: View, measure: Measure): Float64Array {
   const values = {
     bytes: columns.transferBytes,
@@ -33,7 +33,7 @@ export function transferValues({ columns }: View, measure: Measure): Float64Arra
 export function makeProcessGraph({ data, columns }: Context): GraphKind {
   const hasUnknown = [columns.src, columns.dst].some((ends) => ends.includes(kUnknownProcess));
 
-  /** The filter for one end of an edge: the process, or the host that stands for its processes. */
+  /** The filter for one end of an edge: the process, or the host that represents its processes. */
   const endChoice = (end: 'src' | 'dst', id: string, layout: GraphLayout): Wanted => {
     const node = layout.nodes.find((candidate) => candidate.id === id);
     return node && node.kind !== 'closed'

@@ -1,4 +1,5 @@
-// In the strip by rank: which square the pointer or the keys have reached, and what it says.
+// The cursor in the strip by rank: the square that the pointer or the keys have reached, and its
+// text.
 
 import { processLabel } from '../choices';
 import { formatInstant, type Description } from '../describe';
@@ -15,7 +16,7 @@ export interface RankSquare {
   readonly column: number;
 }
 
-/** What is drawn by rank. */
+/** The picture by rank. */
 export interface RankPicture {
   readonly bins: RankBins;
   readonly place: StripPlace;
@@ -26,7 +27,7 @@ export interface CursorActions {
   /** Nothing while all ranks are drawn together. */
   picture(): RankPicture | undefined;
   redraw(): void;
-  /** Chooses a span of time, or all again. */
+  /** Chooses a span of time, or the whole run again. */
   choose(from?: number, to?: number): void;
 }
 
@@ -75,7 +76,7 @@ export function addRankCursor(canvas: HTMLCanvasElement, context: Context, actio
   let square: RankSquare | undefined;
 
   const point = (next: RankSquare | undefined, byKey = false) => {
-    // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
+    // Kept details stay while the pointer moves. Keys go on, and what they reach is kept instead.
     if (dock.keeps(canvas) && !byKey) return;
     const picture = actions.picture();
     square = picture && next;

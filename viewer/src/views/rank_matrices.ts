@@ -1,4 +1,4 @@
-// The matrices of ranks: traffic from one to the other, and who waited for whom.
+// The matrices of ranks: traffic from rank to rank, and which rank waited for which.
 
 import { cellValues, kMeasures } from '../filter';
 import { kMaxSide, makeAxis, makeMatrix, processesOf, rowOf, squaresOf, type Axis, type Square } from '../matrix';

@@ -1,5 +1,5 @@
 // The bar that stays at the top of the page and leads to each of its sections. The address keeps
-// what is chosen, so that these are buttons and no links.
+// the selection, so these are buttons, not links.
 
 import { button, element } from '../dom';
 
@@ -10,7 +10,7 @@ export type Reveal = (section: Element) => void;
 export function goTo(section: HTMLElement, reveal: Reveal): void {
   reveal(section);
   section.scrollIntoView({ block: 'start' });
-  // So that Tab goes on from there.
+  // So that Tab continues from there.
   section.tabIndex = -1;
   section.focus({ preventScroll: true });
 }

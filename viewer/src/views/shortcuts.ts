@@ -87,7 +87,7 @@ function makeHelp(hasGpus: boolean): HTMLDialogElement {
   return dialog;
 }
 
-/** Writing in a field is no command; lists find their entries by letters, too. */
+/** Typing in a field is no command; lists also find their entries by letters. */
 function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement) return !['radio', 'checkbox'].includes(target.type);
   return target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;

@@ -1,9 +1,9 @@
-// A picture as SVG: takes what the views draw, as shapes and text that stay sharp and can be edited.
+// A picture as SVG: receives what the views draw, as shapes and text that stay sharp and can be edited.
 
 import { css, rgbOf, type Rgb } from '../palette';
 import type { Bars, Pen } from './drawing';
 
-/** Coordinates have this many digits behind the point. */
+/** Coordinates have this many digits after the point. */
 const kDigits = 2;
 
 /** Width of a text in a font. */
@@ -25,7 +25,7 @@ interface State {
 
 const kAnchors: Partial<Record<CanvasTextAlign, string>> = { center: 'middle', right: 'end', end: 'end' };
 
-/** Whatever a name is, it stays text; what XML cannot have at all becomes the sign of a lost character. */
+/** Any name stays text; characters that XML does not allow become replacement characters. */
 export function escaped(text: string): string {
   const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
   return (
@@ -82,7 +82,7 @@ export class SvgDrawing implements Pen, Bars {
   /** Rectangles so far. */
   bars = 0;
   private clips = 0;
-  /** Rectangles of one colour that follow each other are one shape. */
+  /** Successive rectangles of one colour are one shape. */
   private run: { colour: number; path: string[] } | undefined;
 
   /** Bars are cut above `barsTop` and left of `barsLeft`. */
@@ -116,7 +116,7 @@ export class SvgDrawing implements Pen, Bars {
     if (box) this.add('path', { d: box, fill: `url(#${this.pattern(colour, period)})` });
   }
 
-  /** A picture of pixels at a place: what has more squares than shapes are good for. */
+  /** A picture of pixels at a place: for more squares than shapes are useful for. */
   image(address: string, x: number, y: number, width: number, height: number): void {
     this.add('image', { href: address, x, y, width, height, 'image-rendering': 'pixelated' });
   }
@@ -124,7 +124,7 @@ export class SvgDrawing implements Pen, Bars {
   private cut(left: number, top: number, right: number, bottom: number): string | undefined {
     const [x0, y0] = [Math.max(this.barsLeft, left), Math.max(this.barsTop, top)];
     const [x1, y1] = [Math.min(this.width, right), Math.min(this.height, bottom)];
-    // What is thinner than a pixel is seen on the screen, too.
+    // The screen also shows shapes thinner than a pixel.
     if (x0 > x1 || y0 > y1) return undefined;
     const [w, h] = [Math.max(0.5, x1 - x0), Math.max(0.5, y1 - y0)].map(short);
     return `M${short(x0)} ${short(y0)}h${w}v${h}h-${w}z`;
@@ -135,7 +135,7 @@ export class SvgDrawing implements Pen, Bars {
     this.run = undefined;
     if (!run) return;
     this.bars += run.path.length;
-    // Without soft edges, through which the ground would be seen between bars that touch.
+    // Without soft edges: the background would show between bars that touch.
     const look = { fill: css(rgbOf(run.colour)), 'shape-rendering': 'crispEdges' };
     this.add('path', { d: run.path.join(''), ...look });
   }
@@ -205,7 +205,7 @@ export class SvgDrawing implements Pen, Bars {
   clip(): void {
     this.endBars();
     const id = `clip${this.clips++}`;
-    // In the coordinates of what it cuts, which has the transform already.
+    // In the coordinates of the shapes that it cuts; they already have the transform.
     const inside = attributes({ d: this.path.join('') });
     this.shapes.push(`<clipPath id="${id}"><path${inside}/></clipPath>`);
     this.clipId = id;

@@ -1,4 +1,4 @@
-// What messages took, in a row of a table: all of them together, and one of them on average.
+// The time of messages, in a row of a table: all of them together, and one of them on average.
 
 import { element, numberCell } from '../dom';
 import { describeUntimed, formatExactValue, formatMeanTime, formatValue } from '../words';
@@ -6,7 +6,7 @@ import { describeUntimed, formatExactValue, formatMeanTime, formatValue } from '
 export interface MessageTimes {
   readonly messages: number;
   readonly timed: number;
-  /** Nanoseconds, of those that are timed. */
+  /** Nanoseconds of those with a known time. */
   readonly time: number;
 }
 

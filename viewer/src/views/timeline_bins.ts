@@ -1,5 +1,5 @@
-// Paints bins of time where there are too many operations to show each, and where processes share a lane:
-// one bar a bin, in the lane of MPI a part for each function, and hatched how much of it was waiting.
+// Paints bins of time if there are too many operations to show each, and if processes share a lane: one bar per bin. In
+// the lane of MPI, a bar has a part for each function, and its waiting time is hatched.
 
 import { functionBins, type Bins, type FunctionGroups } from '../mpi_bins';
 import { categoryColour, layerColour, otherBar, pixel, setUpBar, kWaitMark, type Rgb, type Theme } from '../palette';
@@ -9,13 +9,13 @@ import { processesToldBy } from '../waits';
 import type { Bars } from './drawing';
 import { laneBox, visibleRows, xOf, type Scene } from './timeline_scene';
 
-/** Device-independent pixels between the stripes of what waited, and of what may have. */
+/** Device-independent pixels between the stripes of waiting time, and of time that may be waiting. */
 export const kWaitPeriod = 4;
 export const kUnknownPeriod = 8;
 
 /**
- * Bars as tall as the share of the bin in which something was in progress, before and after the time of single
- * operations; in a lane of several processes of all times, as their mean. Returns the level of the bins.
+ * The height of a bar is the share of the bin in which something was in progress. Bars are drawn before and after the
+ * time of single operations; in a lane of several processes at all times, as their mean. Returns the level of the bins.
  */
 export function paintBins(scene: Scene, bars: Bars, singly: Range): number {
   const { axis, layout, range, view } = scene;
@@ -45,7 +45,7 @@ export function paintBins(scene: Scene, bars: Bars, singly: Range): number {
 interface BinLane extends Bins {
   readonly row: number;
   readonly processes: readonly number[];
-  /** Nothing is painted before, or after. */
+  /** Nothing is painted before or after this. */
   readonly from: number;
   readonly to: number;
 }
@@ -72,7 +72,7 @@ function paintLayerBins(scene: Scene, bars: Bars, lane: BinLane, layer: number):
   }
 }
 
-/** The lane of MPI: bars of which each part is the time in one function, the greatest at the bottom. */
+/** The lane of MPI: bars with a part for the time in each function, the greatest at the bottom. */
 function paintFunctionBins(scene: Scene, bars: Bars, lane: BinLane): void {
   const { axis, layout, functions, view, mpiActivity, waits } = scene;
   const { top, bottom } = laneBox(layout, lane.row, 0);
@@ -95,13 +95,13 @@ function paintFunctionBins(scene: Scene, bars: Bars, lane: BinLane): void {
       if (parts[group]! > parts[most]!) most = group;
     }
     if (total === 0) continue;
-    // Of several threads together no more than the lane is tall.
+    // Several threads together are no taller than the lane.
     const scale = (bottom - top) / Math.max(length * lane.processes.length, total);
     const start = axis.from + bin * length;
     const [left, right] = sidesOf(scene, lane, start, start + length);
     const fill = (height: number, group: number) =>
       bars.bar(left, bottom - height, right, bottom, colours[group]!);
-    // The whole bar in the colour of what has most of it, then each part that can be seen, from the top.
+    // First the whole bar in the colour of its largest part, then each part that is visible, from the top.
     fill(Math.max(1, total * scale), most);
     if (total * scale < 1) continue;
     let above = total;
@@ -116,7 +116,7 @@ function paintFunctionBins(scene: Scene, bars: Bars, lane: BinLane): void {
   }
 }
 
-/** Of each group of functions, as bars. */
+/** The bar colour of each group of functions. */
 export function functionColours({ functions, theme }: Scene): number[] {
   return functions.names.map((_, group) => pixel(functionColour(theme, functions, group)));
 }

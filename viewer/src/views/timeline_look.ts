@@ -1,14 +1,15 @@
-// What of the timeline is in the page's address: the part of the run in view, and the operation whose details are kept.
+// The part of the timeline that is in the page's address: the part of the run in view, and the operation whose details
+// are kept.
 
 import type { Kept, Look } from '../look';
 import type { Note } from '../page';
 import type { Range } from '../time_range';
 
 export interface TimelineLook {
-  /** The reader turned to this part of the run, or kept this, or nothing any more. */
+  /** The reader moved to this part of the run, or keeps this operation, or none any more. */
   turnTo(range: Range): void;
   keep(kept: Kept | undefined): void;
-  /** Takes what the page is to show; tells what of it is new. */
+  /** Takes what the page must show; returns which parts of it are new. */
   take(look: Look): { readonly range?: Range; readonly kept?: Kept; readonly keepsNoMore: boolean };
 }
 

@@ -1,5 +1,5 @@
-// Paints the lanes of the timeline: everything but text and arrows goes into one image as pixels,
-// so that a frame costs what is on the screen, however many operations the run has.
+// Paints the lanes of the timeline: everything but text and arrows goes into one image as pixels. So a frame costs only
+// what is on the screen, even if the run has many operations.
 
 import { messagesWithin, rowsWithin, type LayerDetails } from '../details';
 import { elided } from '../measure_text';
@@ -15,7 +15,7 @@ import { SvgDrawing, type Measure } from './svg_drawing';
 import { functionColour, functionColours, kUnknownPeriod, kWaitPeriod, paintBins } from './timeline_bins';
 import { barBox, common, isCovered, isSingle, kRulerHeight, laneBox, processBox, rowTop, visibleRows, xOf, type Box, type Scene } from './timeline_scene';
 
-/** With more operations in the lanes on the screen, they are shown as bins. */
+/** With more operations in the lanes on the screen, bins are shown instead. */
 const kMostRows = 20_000;
 const kMostArrows = 400;
 const kMostLabels = 400;
@@ -31,14 +31,14 @@ export interface Arrow {
 }
 
 export interface Painted {
-  /** The visible time of which single operations are shown, and bins of the rest; nothing: it ends where it begins. */
+  /** The visible time with single operations; the rest has bins. None: it ends where it begins. */
   readonly singly: Range;
   readonly level: number;
   readonly arrows: readonly Arrow[];
   readonly arrowsLeftOut: boolean;
 }
 
-/** The visible time of which all is known singly, if that fits on the screen, or where bins would tell less. */
+/** The visible time in which all operations are loaded, if they fit on the screen or bins would show less. */
 function singlyIn(scene: Scene): Range {
   const shown = common(scene.range, common(scene.drawn, scene.singles));
   return shown.from < shown.to && showsSingly(scene) ? shown : { from: scene.axis.from, to: scene.axis.from };
@@ -58,7 +58,7 @@ function showsSingly(scene: Scene): boolean {
   return rows <= kMostRows;
 }
 
-/** The processes in view that have a lane of their own. */
+/** The processes in view with a lane of their own. */
 function singleProcesses({ layout }: Scene): number[] {
   return visibleRows(layout).flatMap((row) => {
     const { host, processes } = layout.lanes.rows[row]!;
@@ -76,7 +76,7 @@ export interface Screen {
   pixels?: PixelCanvas;
 }
 
-/** Of the canvas, as large as the lanes now are. */
+/** The pixels of the canvas, as large as the lanes are now. */
 function pixelsOf(screen: Screen, { layout }: Scene, ratio: number): PixelCanvas {
   const { canvas } = screen;
   const width = layout.left + layout.width;
@@ -102,7 +102,7 @@ export function paint(screen: Screen, scene: Scene): Painted {
   return painted;
 }
 
-/** The same picture as SVG; so many bars that a file of them would be of no use are one picture of pixels in it. */
+/** The same picture as SVG. If there are too many bars for a useful file, they are one picture of pixels in it. */
 export function timelineSvg(scene: Scene, measure: Measure): string {
   const { layout, theme } = scene;
   const width = layout.left + layout.width;
@@ -117,7 +117,7 @@ export function timelineSvg(scene: Scene, measure: Measure): string {
   return drawing.text(kCard[theme]);
 }
 
-/** The address of a picture of the lanes, twice as fine as on the screen. */
+/** The data URL of a picture of the lanes, twice as fine as on the screen. */
 function lanesPicture(scene: Scene): string {
   const { layout, theme } = scene;
   const canvas = document.createElement('canvas');
@@ -175,7 +175,7 @@ function paintBars(scene: Scene, bars: Bars, singly: Range): Label[] {
   const labels: Label[] = [];
   const colourOf = barColours(scene);
   const faint = pixel(faintBar(theme));
-  // Where bins begin, bars end.
+  // Bars end where bins begin.
   const sides = singly.from < singly.to ? [xOf(scene, singly.from), xOf(scene, singly.to)] : [0, 0];
   const [leftmost, rightmost] = sides as [number, number];
   const processes = singly.from < singly.to ? singleProcesses(scene) : [];
@@ -183,7 +183,7 @@ function paintBars(scene: Scene, bars: Bars, singly: Range): Label[] {
     const plain = pixel(layerColour(theme, kLayers.indexOf(layer.layer)));
     for (const process of processes) {
       const [begin, end] = rowsWithin(layer, process, singly.from, singly.to);
-      // Of those that lie within one pixel of a track, one is drawn: a chosen one if there is any.
+      // Of the operations within one pixel of a track, one is drawn: a selected one if there is any.
       const drawn = new Int32Array(layer.tracks[process]!).fill(-1);
       for (let row = begin; row < end; ++row) {
         if (layer.end[row]! < singly.from) continue;
@@ -214,7 +214,7 @@ function paintBars(scene: Scene, bars: Bars, singly: Range): Label[] {
   return labels;
 }
 
-/** The parts of a call in which it waited are hatched, the parts in which it may have, sparsely. */
+/** Hatches the parts of a call in which it waited; parts in which it may have waited, sparsely. */
 function markWaits(scene: Scene, bars: Bars, layer: LayerDetails, row: number, box: Box): void {
   const { waits } = scene.singles;
   const { firstOfCall } = waits;
@@ -227,7 +227,7 @@ function markWaits(scene: Scene, bars: Bars, layer: LayerDetails, row: number, b
   }
 }
 
-/** As pixels: transfers by transport, MPI calls by function, of the others `plain`. */
+/** As pixels: transfers by transport, MPI calls by function, other operations `plain`. */
 function barColours(scene: Scene) {
   const { transports, theme, functions } = scene;
   const ofTransports = new Map(
@@ -241,7 +241,7 @@ function barColours(scene: Scene) {
   };
 }
 
-/** Of what is written on a bar in its colour. */
+/** The colour of text on a bar. */
 function inkOfBar({ theme, functions, transports }: Scene, { layer, table, key }: LayerDetails, row: number): string {
   if (layer === 'mpi') return inkOn(functionColour(theme, functions, functions.ofKind[key[row]!] ?? functions.others));
   const slot = layer === 'uct' ? transports.get(table.column('transport')[row]!) : undefined;
@@ -261,7 +261,7 @@ function paintLabels(pen: Pen, labels: readonly Label[]): void {
   }
 }
 
-/** What lies outside of the chosen time is shaded. */
+/** Shades the time outside of the chosen span. */
 function paintSpan(scene: Scene, pen: Pen): void {
   const { layout, view, theme, axis, range } = scene;
   const { from, to } = view.filter;
@@ -278,7 +278,7 @@ function paintSpan(scene: Scene, pen: Pen): void {
   }
 }
 
-/** A dashed line where what is loaded singly begins, or ends. */
+/** A dashed line where the loaded operations begin, or end. */
 function paintEdges(scene: Scene, pen: Pen): void {
   const { drawn, singles, range, layout, theme } = scene;
   const { from, to } = common(drawn, singles);
@@ -295,7 +295,7 @@ function paintEdges(scene: Scene, pen: Pen): void {
   }
 }
 
-/** Messages that are chosen, from the lane of the sender to that of the receiver. */
+/** Selected messages, from the lane of the sender to that of the receiver. */
 function paintArrows(scene: Scene, pen: Pen, singly: Range) {
   const { singles: { details }, view, layout, theme } = scene;
   const arrows: Arrow[] = [];
@@ -368,14 +368,14 @@ function paintNames(scene: Scene, pen: Pen): void {
   for (const row of visibleRows(layout)) {
     const y = rowTop(layout, row);
     const middle = Math.max(kRulerHeight + 6, y + layout.rowHeight / 2 - 1);
-    // Of lanes that are lower than a line of text, those are named for which there is room.
+    // If lanes are lower than a line of text, only those with room get a name.
     if (middle - 5 >= free) {
       pen.textAlign = 'left';
       pen.font = `600 ${kFont}`;
       pen.fillStyle = css(kInk[theme]);
       const pin = row < layout.lanes.pinned ? '↑ ' : '';
       const most = layout.left - (tall ? 36 : 6);
-      // A little too wide, it is drawn narrower.
+      // A name that is a little too wide is drawn narrower.
       const label = elided(pin + scene.label(row), 1.4 * most, (text) => pen.measureText(text).width);
       pen.fillText(label, 2, middle, most);
       free = middle + 6;

@@ -35,12 +35,12 @@ import { makeTimelineStage } from './timeline_stage';
 import { makeTimelineTools } from './timeline_tools';
 import { describeDrawing, explainTarget, makeClockNote, makeMissingNote, makeTileNote, nameOf, numberTransports } from './timeline_words';
 
-/** Of the visible time: less is hard to see. */
+/** Share of the visible time: less is hard to see. */
 const kSeenShare = 0.01;
 const kLeastJump_ns = 2000;
 
 export interface TimelinePanel extends Panel {
-  /** Turns to a span with room beside it, and keeps the details of an operation in it that is at hand. */
+  /** Moves to a span with room beside it, and keeps the details of an operation in it that is at hand. */
   showOperation(found: Found, span: Range): void;
 }
 
@@ -58,7 +58,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   let drawing: Drawing | undefined;
   let target: Target | undefined;
   let awaited: Awaited | undefined;
-  /** Of which the details are kept, also while other tiles are loaded and it is no target. */
+  /** The operation whose details are kept, also while other tiles are loaded and it is no target. */
   let held: Kept | undefined;
   const look = makeTimelineLook(whole, note);
 
@@ -119,12 +119,12 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     draw();
   };
   const turn = (next: Range) => {
-    // Whoever turns away does not want to be pulled back.
+    // A reader who moves away does not want to be pulled back.
     if (awaited) noteKept();
     range = next;
     look.turnTo(range);
   };
-  /** Once the dock keeps something else, or nothing; what an address named is awaited no more. */
+  /** Called when the dock keeps something else, or nothing; the operation in the address is no longer awaited. */
   const noteKept = () => {
     awaited = undefined;
     if (!dock.keeps(canvas)) held = undefined;
@@ -133,11 +133,11 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   };
   const layerOf = (layer: number) => operations.singles.details.layers[layer]!;
 
-  /** What is loaded has changed, and with it the rows: the target is what it was, if that is still there. */
+  /** Other operations are loaded, so rows have changed: the target stays the same operation, if it is still there. */
   const renumber = (before: Singles) => {
     finder.forget();
     const { details } = operations.singles;
-    // What is kept may come back with its tile.
+    // The kept operation may come back with its tile.
     target = target ? sameAmong(target, before.details, details) : held && targetOfKept(held, details);
     if (!target) dock.leave(canvas);
   };
@@ -202,7 +202,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
   };
 
   const point = (next: Target | undefined, byKey = false) => {
-    // What is kept stays while the pointer moves; keys go on, and what they reach is kept instead.
+    // Kept details stay while the pointer moves. Keys go on, and what they reach is kept instead.
     if (dock.keeps(canvas) && !byKey) return;
     target = next;
     placeMarker();
@@ -218,10 +218,10 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
 
   // ---- keys ----
 
-  /** Moves the page, the lanes and the time so that the target is on the screen; it may then be another row. */
+  /** Moves the page, the lanes and the time so that the target is on the screen; its row may change. */
   const reveal = (aim: LaneTarget) => {
     target = aim;
-    // Not every browser does so when the canvas gets the focus.
+    // Not every browser does this when the canvas gets the focus.
     canvas.scrollIntoView({ block: 'nearest' });
     const { layout } = drawing!.scene;
     const start = timeOf(drawing!.scene, aim);
@@ -266,7 +266,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     dock.keep();
   };
 
-  /** Of an address. What this page does not hold, or leaves out, is not kept. */
+  /** From an address. An operation that this page does not have, or leaves out, is not kept. */
   const showAwaited = () => {
     if (!awaited || !drawing) return;
     const { kept } = awaited;
@@ -336,7 +336,7 @@ export function makeTimelinePanel(context: Context, update: Update, note: Note):
     const shown = at >= range.from && at <= range.to ? at : (range.from + range.to) / 2;
     go(zoomed(range, factor, shown, whole));
     if (!target || target.kind === 'message') return;
-    // What is under the cursor may have become single operations, or bins.
+    // The thing under the cursor may have become single operations, or bins.
     point(nearest(drawing!, target, shown), true);
   };
   canvas.addEventListener('keydown', (event) => {

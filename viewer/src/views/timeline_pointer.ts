@@ -1,5 +1,5 @@
-// The timeline under a mouse or a finger: pointing explains, a click keeps that, a drag zooms into a span,
-// Shift and a drag chooses it, a double click zooms in, a wheel zooms or moves; a finger moves.
+// The timeline under a mouse or a finger. Pointing explains, a click keeps the explanation, a drag zooms into a span,
+// Shift and a drag choose it, a double click zooms in, a wheel zooms or moves; a finger moves.
 
 import { element } from '../dom';
 import { panned, zoomed, type Range } from '../time_range';
@@ -8,7 +8,7 @@ import { timeAt, type LaneLayout } from './timeline_scene';
 const kLeastDrag = 4;
 const kDoubleClickZoom = 0.25;
 
-/** What the pointer works on. */
+/** The timeline that the pointer works on. */
 export interface PointedTimeline {
   readonly whole: Range;
   /** Nothing before the first drawing. */
@@ -17,13 +17,13 @@ export interface PointedTimeline {
   /** Shows another range, at once or with the next frame. */
   go(range: Range, when?: 'now' | 'next frame'): void;
   choose(range: Range): void;
-  /** Explains what lies there; nothing for nowhere. */
+  /** Explains the thing at that place; nothing for nowhere. */
   pointAt(place?: { x: number; y: number }): void;
-  /** Explains it until that is closed; of the name of a lane, pins the lane or opens its host. */
+  /** Explains it until that is closed; on the name of a lane, pins the lane or opens its host. */
   keepAt(place: { x: number; y: number }): void;
   /** Whether details of something in the timeline are kept. */
   isKept(): boolean;
-  /** Closes them, and gives the timeline the focus back. */
+  /** Closes them, and returns the focus to the timeline. */
   close(): void;
 }
 
@@ -35,7 +35,7 @@ interface Drag {
   moved: boolean;
 }
 
-/** `stage` holds the canvas, and what shows the span that is being drawn. */
+/** `stage` holds the canvas, and the mark of the span that is being dragged. */
 export function addPointer(canvas: HTMLCanvasElement, stage: HTMLElement, timeline: PointedTimeline): void {
   const band = element('div', { class: 'band', hidden: true, 'data-testid': 'timeline-band' });
   stage.append(band);
@@ -116,7 +116,7 @@ export function addPointer(canvas: HTMLCanvasElement, stage: HTMLElement, timeli
       if (!layout) return;
       const range = timeline.range();
       let next: Range;
-      // The page scrolls under a wheel, unless the reader works in the timeline.
+      // The page scrolls with a wheel, unless the reader works in the timeline.
       if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
         next = panned(range, (event.deltaX || event.deltaY) / layout.width, timeline.whole);
       } else if (event.ctrlKey || event.metaKey || document.activeElement === canvas || timeline.isKept()) {

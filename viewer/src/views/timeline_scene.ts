@@ -1,4 +1,4 @@
-// What the timeline draws, and where on the canvas it lies.
+// The contents of the timeline, and their places on the canvas.
 
 import type { LayerDetails } from '../details';
 import type { Lanes } from '../lanes';
@@ -28,16 +28,16 @@ export interface Scene {
   readonly range: Range;
   readonly axis: TimeAxis;
   readonly singles: Singles;
-  /** The time of which operations may be drawn one by one. */
+  /** The time in which operations may be drawn one by one. */
   readonly drawn: Range;
   readonly waits: Waits;
   readonly view: View;
   readonly theme: Theme;
-  /** Of a row of the lanes. */
+  /** The name of a row of the lanes. */
   readonly label: (row: number) => string;
-  /** What is written on a bar. */
+  /** The text on a bar. */
   readonly name: (layer: LayerDetails, row: number) => string;
-  /** The slot of the colour of each transport, by its text. */
+  /** The slot of the colour of each transport, by the transport's text. */
   readonly transports: ReadonlyMap<number, number>;
   readonly functions: FunctionGroups;
   /** `mpi_activity` of the page. */
@@ -59,18 +59,18 @@ const kLowLane = 7;
 const kAllLayers = kLayers.map((_, layer) => layer);
 export const kGap = 3;
 
-/** What two ranges have in common; where that is nothing, it ends where it begins, or before. */
+/** The common part of two ranges; if there is none, it ends where it begins, or before. */
 export function common(a: Range, b: Range): Range {
   return { from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) };
 }
 
-/** Also how tall the lanes would be without a window that they scroll in. */
+/** Also how tall the lanes would be without a window to scroll in. */
 export function layOutLanes(lanes: Lanes, compact: boolean, room: number, scrolled: number): { layout: LaneLayout; full: number } {
   const rows = lanes.rows.length;
   const fitting = Math.floor((kMostHeight - kRulerHeight) / Math.max(1, rows));
   const rowHeight = compact ? Math.min(24, Math.max(kLowLane, fitting)) : Math.min(112, Math.max(24, fitting));
   const full = kRulerHeight + rowHeight * rows;
-  // Whole lanes scroll under those that are pinned.
+  // Whole lanes scroll under the pinned ones.
   const top = lanes.pinned > 0 ? Math.round(scrolled / rowHeight) * rowHeight : scrolled;
   const layers = compact ? [0] : kAllLayers;
   const width = Math.max(1, room - kNameRoom);
@@ -85,18 +85,18 @@ export function timeAt(layout: LaneLayout, range: Range, x: number): number {
   return range.from + ((x - layout.left) / layout.width) * (range.to - range.from);
 }
 
-/** Of a row, from the top of the canvas: those that are pinned do not scroll. */
+/** For a row, from the top of the canvas: pinned rows do not scroll. */
 export function rowTop({ rowHeight, top, lanes }: LaneLayout, row: number): number {
   return kRulerHeight + row * rowHeight - (row < lanes.pinned ? 0 : top);
 }
 
-/** Whether it has scrolled under the lanes that are pinned. */
+/** Whether it has scrolled under the pinned lanes. */
 export function isCovered(layout: LaneLayout, row: number): boolean {
   const { pinned } = layout.lanes;
   return pinned > 0 && row >= pinned && rowTop(layout, row) < kRulerHeight + pinned * layout.rowHeight;
 }
 
-/** Of one layer of a row, from the top of the canvas; the whole row where that layer is not drawn. */
+/** For one layer of a row, from the top of the canvas; the whole row if that layer is not drawn. */
 export function laneBox(layout: LaneLayout, row: number, layer: number) {
   const { rowHeight, layers } = layout;
   const inner = rowHeight - (rowHeight > 3 * kGap ? kGap : 1);
@@ -107,7 +107,7 @@ export function laneBox(layout: LaneLayout, row: number, layer: number) {
   return { top: y + (at * inner) / layers.length, bottom: y + ((at + 1) * inner) / layers.length - last };
 }
 
-/** The same for a process, whose lane may be that of its host. */
+/** The same for a process; its lane may be that of its host. */
 export function processBox(layout: LaneLayout, process: number, layer: number) {
   return laneBox(layout, layout.lanes.rowOf[process]!, layer);
 }
@@ -126,7 +126,7 @@ export function barBox(scene: Scene, layer: LayerDetails, process: number, row: 
   return { left, right: Math.max(left + 1, xOf(scene, layer.end[row]!)), top, bottom: top + height };
 }
 
-/** Rows that are in view: those that are pinned, and as many others as there is room for. */
+/** The rows in view: the pinned ones, and as many others as there is room for. */
 export function visibleRows({ top, height, rowHeight, lanes }: LaneLayout): number[] {
   const { pinned } = lanes;
   const first = pinned + Math.max(0, Math.floor(top / rowHeight));

@@ -8,9 +8,9 @@ import type { Findings, Found } from '../search';
 const kAfterTyping_ms = 200;
 
 export interface SearchActions {
-  /** What the words find among what is shown. */
+  /** The operations shown that match the words. */
   search(query: string): Findings;
-  /** Where the reader is. */
+  /** The position of the reader. */
   here(): Found | undefined;
   /** Selects it, and brings it into view. */
   jump(found: Found): void;
@@ -20,7 +20,7 @@ export interface TimelineSearch {
   readonly root: HTMLElement;
   focus(): void;
   step(direction: 1 | -1): void;
-  /** What is shown has changed. */
+  /** The operations shown have changed. */
   forget(): void;
 }
 
@@ -53,7 +53,7 @@ export function makeTimelineSearch({ operations }: Context, actions: SearchActio
   const step = (direction: 1 | -1) => {
     const next = findings().next(actions.here(), direction);
     if (next) actions.jump(next);
-    // The jump may have changed the lanes, of which the search then tells later.
+    // The jump may have changed the lanes; the search then reports that later.
     clearTimeout(waiting);
     tell(next && actions.here());
   };

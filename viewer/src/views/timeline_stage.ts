@@ -1,8 +1,8 @@
-// What the timeline is drawn on: a canvas in a window that scrolls over all lanes, and a mark above it.
+// The stage of the timeline: a canvas in a window that scrolls over all lanes, and a mark above it.
 
 import { element } from '../dom';
 
-/** `said`: the id of the text that says what is drawn. */
+/** `said`: the id of the text that describes the drawing. */
 export function makeTimelineStage(said: string) {
   const canvas = element('canvas', {
     tabindex: 0,

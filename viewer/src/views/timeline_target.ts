@@ -1,5 +1,5 @@
-// What of the timeline lies at a place or next to something: operations, bins and messages, for the
-// pointer and for the keys.
+// Finds the thing of the timeline at a place or next to another: operations, bins and messages, for the pointer and for
+// the keys.
 
 import { rowsWithin, type Details, type LayerDetails } from '../details';
 import { keptOfRow, rowOfKept, type Kept } from '../look';
@@ -11,20 +11,20 @@ import { barBox, isCovered, isSingle, kRulerHeight, laneBox, processBox, rowAt, 
 /** What the reader looks at: an operation, a bin of a lane, or a message. */
 export type Target = LaneTarget | { kind: 'message'; row: number; x: number; y: number };
 
-/** What lies in the lane of one layer of a process; of the lane of a host, `process` is its first one. */
+/** The lane of one layer of a process; for the lane of a host, `process` is its first one. */
 export type LaneTarget = { process: number; layer: number } & (
   | { kind: 'operation'; row: number }
   | { kind: 'bin'; bin: number; level: number }
 );
 export type BinTarget = Extract<LaneTarget, { kind: 'bin' }>;
 
-/** What was drawn last. */
+/** The last drawing. */
 export interface Drawing {
   readonly scene: Scene;
   readonly painted: Painted;
 }
 
-/** The same target where other operations are loaded; undefined where it is not among them. */
+/** The same target after other operations were loaded; undefined if it is not among them. */
 export function sameAmong(aim: Target, before: Details, now: Details): Target | undefined {
   if (aim.kind === 'bin') return aim;
   if (aim.kind === 'operation') return targetOfKept(keptOfRow(before.layers[aim.layer]!, aim.row), now);
@@ -32,7 +32,7 @@ export function sameAmong(aim: Target, before: Details, now: Details): Target | 
   return row === undefined ? undefined : { ...aim, row };
 }
 
-/** An operation where it is loaded. */
+/** An operation, if it is loaded. */
 export function targetOfKept(kept: Kept, { layers }: Details): LaneTarget | undefined {
   const layer = kLayers.indexOf(kept.layer);
   const row = rowOfKept(layers[layer]!, kept);
@@ -53,7 +53,7 @@ function boxOf(scene: Scene, aim: Target): Box {
   return { ...lane, left: xOf(scene, start), right: xOf(scene, start + length) };
 }
 
-/** Where it lies, from the corner of the canvas; cut to the lanes. */
+/** Its place, from the corner of the canvas; cut to the lanes. */
 export function shownBox(scene: Scene, aim: Target): Box {
   const { left, width } = scene.layout;
   const box = boxOf(scene, aim);
@@ -70,7 +70,7 @@ export interface Mark {
   readonly turn: number;
 }
 
-/** The mark around the target, or along an arrow, from the corner of the canvas; nothing where it is out of view. */
+/** The mark around the target, or along an arrow, from the corner of the canvas; nothing if it is out of view. */
 export function markOf({ scene, painted }: Drawing, aim: Target): Mark | undefined {
   const { layout } = scene;
   if (aim.kind === 'message') {
@@ -107,7 +107,7 @@ export function timeOf({ axis, singles: { details } }: Scene, aim: Target): numb
   return axis.from + (aim.bin + 0.5) * axis.slab * 2 ** aim.level;
 }
 
-/** What is drawn within a few pixels of a point of the canvas. */
+/** The thing drawn within a few pixels of a point of the canvas. */
 export function targetAt(drawing: Drawing, x: number, y: number): Target | undefined {
   const { scene, painted } = drawing;
   const { layout, range } = scene;
@@ -166,7 +166,7 @@ function isChosen({ view }: Scene, lane: LayerDetails, process: number, row: num
   return counts(view.alongTime.choice, lane.layer, process, lane.key[row]!);
 }
 
-/** The operation of a lane nearest to an instant, among those that are chosen; else the bin. */
+/** The selected operation of a lane that is nearest to an instant; else the bin. */
 export function nearest(drawing: Drawing, at: Lane, time: number): LaneTarget {
   const { scene, painted } = drawing;
   if (!isWithin(painted.singly, time) || !isSingle(scene.layout, at.process)) return binAt(drawing, at, time);
@@ -181,12 +181,12 @@ export function nearest(drawing: Drawing, at: Lane, time: number): LaneTarget {
   return best < 0 ? binAt(drawing, at, time) : { kind: 'operation', process, layer, row: best };
 }
 
-/** Those whose lane a process is in. */
+/** The processes that share the lane of a process. */
 export function processesOf({ layout: { lanes } }: Scene, process: number): readonly number[] {
   return lanes.rows[lanes.rowOf[process]!]?.processes ?? [process];
 }
 
-/** The next thing in the same lane; the same one at its end. */
+/** The next thing in the same lane; at its end, the same one. */
 export function nextAlong(drawing: Drawing, aim: LaneTarget, step: number): LaneTarget {
   const { scene, painted } = drawing;
   if (aim.kind === 'operation') {
@@ -206,7 +206,7 @@ export function nextAlong(drawing: Drawing, aim: LaneTarget, step: number): Lane
   return here;
 }
 
-/** What is at the same time in the lane above or below. */
+/** The thing at the same time in the lane above or below. */
 export function nextAcross(drawing: Drawing, aim: LaneTarget, step: number): LaneTarget {
   const { scene } = drawing;
   const { range, layout } = scene;

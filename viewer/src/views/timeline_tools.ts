@@ -3,9 +3,9 @@
 import { button, element } from '../dom';
 
 export interface TimelineActions {
-  /** Above 1: to more time. */
+  /** Above 1: shows more time. */
   zoom(factor: number): void;
-  /** By this share of the visible time. */
+  /** Moves by this share of the visible time. */
   pan(share: number): void;
   showWhole(): void;
   chooseVisible(): void;

@@ -1,5 +1,5 @@
-// What the timeline says: the cards of what the reader looks at, what is drawn and how far times
-// can be trusted.
+// The texts of the timeline: the cards of the things that the reader looks at, what is drawn, and
+// how far times can be trusted.
 
 import { viewCommand } from '../command';
 import { describeMessage, describeOperation, formatInstant, type Description } from '../describe';
@@ -18,12 +18,12 @@ import type { BinTarget, Drawing, Target } from './timeline_target';
 import { copyButton } from './copy_button';
 import { common } from './timeline_scene';
 
-/** Everything that is known of the target; of an operation, also the message that it serves. */
+/** All that is known about the target; for an operation, also the message that it serves. */
 export function explainTarget(
   context: Context,
   view: View,
   aim: Target,
-  /** Of its lane. */
+  /** For its lane. */
   processes: readonly number[],
 ): HTMLElement[] {
   const { data } = context;
@@ -75,7 +75,7 @@ function describeBin(
   };
 }
 
-/** What is written on the bar of an operation. */
+/** The text on the bar of an operation. */
 export function nameOf({ data }: Context, { layer, table }: LayerDetails, row: number): string {
   const text = (column: string) => data.texts[table.column(column)[row]!] ?? '';
   if (layer === 'mpi') return text('function');
@@ -131,15 +131,15 @@ export function makeMissingNote({ data, axis }: Context) {
     const to = Math.ceil(range.to);
     command.textContent = viewCommand(data, from, to);
     link.href = `./${from}-${to}`;
-    // Of all that the page shows it would be the same page.
+    // For the whole time of the page it would be the same page.
     served.hidden = from <= axis.from && to >= endOf(axis);
   };
   return { root, show };
 }
 
-/** What of the visible time is being loaded, or cannot be. */
+/** The part of the visible time that is being loaded, or cannot be. */
 export function makeTileNote({ data, operations }: Pick<Context, 'data' | 'operations'>) {
-  // Who serves tiles makes them later than the page, which has no checksums of them then.
+  // A server makes tiles later than the page, which then has no checksums of them.
   const how =
     data.tiles?.adler32 === null
       ? '“uctrace view --serve” makes the tiles, while it runs.'

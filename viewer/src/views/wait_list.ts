@@ -1,4 +1,4 @@
-// Beside the matrix of waits: the pairs of ranks with the longest waits, and what one square stands for.
+// Beside the matrix of waits: the pairs of ranks with the longest waits, and the details of one square.
 
 import { button, columnHead, element, numberCell, rowHead } from '../dom';
 import { formatCount, formatDuration, formatShare } from '../format';
@@ -31,7 +31,7 @@ function cellsIn(cells: WaitCells, axis: Axis, { row, column }: Square): number[
   return found;
 }
 
-/** Of one square, by kind of wait. */
+/** For one square, by kind of wait. */
 export function describeWaitPair(context: Context, cells: WaitCells, axis: Axis, square: Square): HTMLElement[] {
   const title = element('strong', {}, titleOf(context, axis, square));
   const kinds = new Map<number, { count: number; ns: number }>();
