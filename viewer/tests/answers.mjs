@@ -1,4 +1,4 @@
-// Where the answers to the questions of docs/questions.md stand on the page. Used by questions.mjs: `eye` sees what a
+// The places on the page that answer the questions of docs/questions.md. Used by questions.mjs: `eye` sees what a
 // reader sees.
 
 /** "23,384 ns" -> 23384 */
@@ -64,7 +64,7 @@ async function message(eye) {
     bytes: plainNumber(/^([\d,]+) B/.exec(line('payload'))[1]),
     src: rank('from'),
     dst: rank('to'),
-    tag: Number(/\ntag\s+(\d+)/.exec(receipt)[1]), // "tag" is a kind, too
+    tag: Number(/\ntag\s+(\d+)/.exec(receipt)[1]), // "tag" is also a kind
     ns: plainNumber(/([\d,]+) ns/.exec(line('duration'))[1]),
     error_ns: error ? nanoseconds(error[1]) : 0,
     pieces: path.map(([, count, op, way]) => [plainNumber(count), op, way]),

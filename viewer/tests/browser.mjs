@@ -1,5 +1,5 @@
-// The browser of the tests, without a network: Debian's Chromium or, where UCTRACE_BROWSER is firefox, Debian's Firefox.
-// CHROMIUM and FIREFOX name others.
+// The browser of the tests, without a network: Debian's Chromium or, if UCTRACE_BROWSER is firefox, Debian's Firefox.
+// CHROMIUM and FIREFOX name other binaries.
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -20,14 +20,14 @@ const kArguments = [
 
 const kBrowsers = {
   chromium: { type: chromium, path: process.env.CHROMIUM ?? '/usr/bin/chromium', variable: 'CHROMIUM', options: { args: kArguments } },
-  // As it comes, driven by WebDriver BiDi, which needs none of Playwright's own builds.
+  // The stock browser, driven by WebDriver BiDi: that needs none of Playwright's own builds.
   firefox: { type: firefox, path: process.env.FIREFOX ?? '/usr/bin/firefox-esr', variable: 'FIREFOX', options: { channel: 'moz-firefox' } },
 };
 
 /** chromium or firefox. */
 export const kBrowser = process.env.UCTRACE_BROWSER ?? 'chromium';
 
-/** Runs `use` with a context and a folder that is removed afterwards; exits with 77 if there is none. */
+/** Runs `use` with a context and a folder that is removed afterwards; exits with 77 if there is no browser. */
 export async function withBrowser(settings, use) {
   if (!(kBrowser in kBrowsers)) throw new Error(`UCTRACE_BROWSER is ${kBrowser}; there are ${Object.keys(kBrowsers).join(' and ')}`);
   const { type, path: executablePath, variable, options } = kBrowsers[kBrowser];
@@ -37,8 +37,8 @@ export async function withBrowser(settings, use) {
   }
   const folder = mkdtempSync(join(tmpdir(), 'uctrace-page-'));
   const launched = { executablePath, headless: true, ...options };
-  // Firefox has no context of a profile over BiDi; it makes a profile of its own, which goes with it. It leaves traces in a
-  // home, and as root it refuses one that is another user's.
+  // Over BiDi, Firefox has no context for a profile; it makes a profile of its own and removes it. It leaves traces in a
+  // home folder, and as root it refuses one that belongs to another user.
   const browser = kBrowser === 'firefox' ? await type.launch({ ...launched, env: { ...process.env, HOME: folder } }) : undefined;
   const context = browser
     ? await browser.newContext(settings)
@@ -52,7 +52,7 @@ export async function withBrowser(settings, use) {
   }
 }
 
-/** Waits until the address matches: a browser tells of a new address later than that a key or a click is done. */
+/** Waits until the address matches: a browser may report a new address only after a key or a click is done. */
 export async function addressHas(page, pattern, message) {
   const has = (url) => pattern.test(decodeURIComponent(url.href));
   await page.waitForURL(has).catch(() => assert.match(decodeURIComponent(page.url()), pattern, message));
@@ -67,7 +67,7 @@ export async function addressLacks(page, pattern, message) {
 /** The address as the page itself has it now. */
 export const addressOf = (page) => page.evaluate(() => location.href);
 
-/** What `uctrace view` put into the page, as one object. */
+/** The data that `uctrace view` put into the page, as one object. */
 export async function dataIn(page) {
   const [run, packed] = await Promise.all(
     ['#uctrace-data', '#uctrace-packed'].map(async (id) => JSON.parse(await page.locator(id).textContent())),
@@ -81,7 +81,8 @@ export async function savedBy(page, act) {
     const [download] = await Promise.all([page.waitForEvent('download'), act()]);
     return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
   }
-  // Playwright hears of no download of a stock Firefox that begins with a link: what the link would save is read instead.
+  // With a stock Firefox, Playwright does not notice downloads that a link starts: reads what the link would save
+  // instead.
   await page.evaluate(() => {
     const { createObjectURL } = URL;
     const { click } = HTMLAnchorElement.prototype;

@@ -1,4 +1,4 @@
-// What network cards carried, against plain sums.
+// The traffic of network cards, compared with plain sums.
 
 import { describe, expect, it } from 'vitest';
 
@@ -12,7 +12,7 @@ const { data } = await readWritten(written(makeRun({ ranks: 8, gpus: 2, steps: 4
 const columns = makeColumns(data);
 const made = (filter: Filter) => makeCards(columns, select(columns, filter));
 
-/** [who sends, who receives, transport, bytes] of all that went over a network. */
+/** [sender, receiver, transport, bytes] of all traffic over a network. */
 function plain(filter: Filter) {
   const { transfers } = select(columns, filter);
   const hostOf = (process: number) => data.processes[process]?.host;

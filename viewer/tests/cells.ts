@@ -1,4 +1,4 @@
-// The cells of a page one by one, for definitions that are spelt out on them.
+// The cells of a page one by one, for definitions that are written in terms of single cells.
 
 import type { Cells, PageData, TrafficClass } from '../src/data';
 
@@ -40,7 +40,7 @@ export function cellsOf(cells: Cells): Cell[] {
   }));
 }
 
-/** The other way round. */
+/** The inverse. */
 export function columnsOf(cells: readonly Cell[], classes: readonly TrafficClass[]): Cells {
   const transfers = cells.flatMap((cell) => {
     if (cell.transfers.length !== classes[cell.class]!.path.length) throw new Error('a step without totals');
@@ -62,7 +62,7 @@ export function columnsOf(cells: readonly Cell[], classes: readonly TrafficClass
   };
 }
 
-/** Of a run that make_run.mjs made. */
+/** The cells of a run that make_run.mjs made. */
 export function pageDataOf(run: unknown): PageData {
   const { cells, ...others } = run as Omit<PageData, 'cells'> & { cells: Cell[] };
   return { ...others, cells: columnsOf(cells, others.classes) };

@@ -1,4 +1,4 @@
-// The colours of names: in every page the same, apart for each kind of colour vision, and readable.
+// The colours of names: the same in every page, distinct for each kind of colour vision, and readable.
 
 import { describe, expect, it } from 'vitest';
 
@@ -55,7 +55,7 @@ function deltaE([l1, a1, b1]: Lab, [l2, a2, b2]: Lab): number {
 }
 
 describe('the measure of what looks alike', () => {
-  // Sharma, Wu and Dalal 2005, the pairs that find most mistakes.
+  // Sharma, Wu and Dalal 2005, the pairs that reveal most mistakes.
   it.each<[Lab, Lab, number]>([
     [[50, 2.6772, -79.7751], [50, 0, -82.7485], 2.0425],
     [[50, -1.3802, -84.2814], [50, 0, -82.7485], 1],
@@ -86,7 +86,7 @@ describe('the first eight colours', () => {
     'are apart: %s, %s',
     (theme, vision) => {
       const colours = Array.from({ length: 8 }, (_, slot) => seen(categoryColour(theme, slot), vision));
-      // A run has some of them, so any two may be neighbours in its legend.
+      // A run has only some of the names, so any two may be neighbours in its legend.
       colours.forEach((a, i) => {
         for (const b of colours.slice(i + 1)) expect(deltaE(a, b)).toBeGreaterThanOrEqual(bounds[vision]);
       });
@@ -111,7 +111,7 @@ describe('all colours', () => {
   });
 });
 
-/** Spelt out: whoever may stay at home does, then each of the others walks on until a slot is free. */
+/** The definition: names that may keep their slot do, then each of the others takes the next slot that is free. */
 function naiveSlots(kind: Named, names: readonly string[]): Map<string, number> {
   const all = [...new Set(names)].sort();
   const isKnown = (name: string) => kKnownNames[kind].includes(name);

@@ -1,4 +1,4 @@
-// The table of communicators against plain sums.
+// The table of communicators, compared with plain sums.
 
 import { describe, expect, it } from 'vitest';
 

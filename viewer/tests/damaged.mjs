@@ -1,5 +1,5 @@
-// Opens a page that `uctrace view --tiles --serve` serves of a store that was damaged since: the page, which was made before,
-// is shown, and what can no longer be read is an error on it.
+// Opens a page that `uctrace view --tiles --serve` serves from a store that was damaged later. The page itself was made
+// before and is shown; parts that can no longer be read are an error on it.
 //
 //   node damaged.mjs URL
 //

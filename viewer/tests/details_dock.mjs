@@ -1,5 +1,5 @@
-// The dock of details: it explains what is pointed at and keeps it, covers no data, and nothing moves. Used by page.mjs,
-// and by others to ask what the dock shows.
+// The dock of details: it explains the thing under the pointer and keeps the explanation, covers no data, and nothing
+// moves. Used by page.mjs, and by others to read the dock.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const kWindows = [
   { width: 390, height: 844 },
 ];
 
-/** Pixels from one place of the pointer to the next. */
+/** Pixels from one position of the pointer to the next. */
 const kStep = 7;
 const kStride = 31;
 const kZoom = 0.995;
@@ -29,7 +29,7 @@ export async function assertNothingPointed(page, message) {
   assert.match(await text(page), kHint, message);
 }
 
-/** Around the mark and in it, the canvas is on top, between the bar of sections and the dock. */
+/** Around the mark and in it, the canvas is not covered, between the bar of sections and the dock. */
 export async function assertUncovered(page, canvas, marker, what) {
   const covered = await page.evaluate(
     ([canvasId, markerId]) => {
@@ -65,7 +65,7 @@ const places = (page) =>
     }),
   );
 
-/** The page's end lies above the dock. */
+/** The page ends above the dock. */
 async function assertEndInView(page, what) {
   const covered = await page.evaluate(() => {
     window.scrollTo(0, document.documentElement.scrollHeight);
@@ -114,7 +114,7 @@ async function checkPointing(page) {
   await assertNothingPointed(page);
 }
 
-/** Zooms to single operations, the last ones of the page. */
+/** Zooms to the last single operations of the page. */
 async function zoomIn(page, { details_to_ns: to }) {
   const level = () => page.getByTestId('timeline-level').textContent();
   const before = await level();
@@ -163,7 +163,7 @@ async function checkKeeping(page, time) {
   await page.keyboard.press('Escape');
 }
 
-/** What keys reach is not beneath the dock, wherever the page is scrolled to. */
+/** Things that keys reach are not beneath the dock, wherever the page is scrolled to. */
 async function checkReaching(page) {
   for (const [testId, marker, key] of [
     ['timeline-canvas', 'timeline-marker', 'ArrowDown'],
@@ -205,14 +205,14 @@ async function checkFolding(page) {
   await fold.click();
   await addressLacks(page, /dock=/);
   assert.equal((await page.getByTestId('details').boundingBox()).height, open);
-  // Over BiDi a page cannot be made to look as printed.
+  // Over BiDi, a page cannot be shown as printed.
   if (kBrowser === 'firefox') return;
   await page.emulateMedia({ media: 'print' });
   assert.ok(await page.getByTestId('details').isHidden(), 'it is not printed');
   await page.emulateMedia({ media: null });
 }
 
-/** `fill(data)`: the page of some data. */
+/** `fill(data)`: the page for some data. */
 export async function checkDetailsDock(page, folder, fill) {
   const before = page.viewportSize();
   const file = join(folder, 'details.html');

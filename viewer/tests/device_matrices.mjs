@@ -1,4 +1,4 @@
-// The matrices of memories and of devices as a reader sees them, against sums made here. Used by gpus.mjs.
+// The matrices of memories and of devices as a reader sees them, compared with sums made here. Used by gpus.mjs.
 
 import assert from 'node:assert/strict';
 import { addressHas, addressLacks } from './browser.mjs';
@@ -45,7 +45,7 @@ async function checkSquares(report, messages, source) {
   console.log(`ok   the matrices of memories and devices against ${source}`);
 }
 
-/** By keys: a square is explained, kept, chosen and given back. */
+/** By keys: a square is explained, kept, chosen and released. */
 async function checkSquareKeys(report) {
   const { page } = report;
   await report.control('matrix-canvas').focus();
@@ -63,7 +63,7 @@ async function checkSquareKeys(report) {
   await addressHas(page, /matrix=devices/, 'the choice of the matrix is in the address');
 }
 
-/** A row that is there only with some filters leaves with them, and takes along what was said of it. */
+/** A row that exists only with some filters disappears with them, and its explanation, too. */
 async function checkRowThatLeaves(report) {
   const { page } = report;
   await report.control('matrix-of-memories').click();
@@ -82,7 +82,7 @@ async function checkRowThatLeaves(report) {
   console.log(`ok   a row of the matrix of memories ${left ? 'leaves with its filter' : 'is there with any filter'}`);
 }
 
-/** Squares whose ends filters cannot tell apart: the second one does not take the choice of the first one back. */
+/** Squares whose ends filters cannot distinguish: choosing the second one does not undo the choice of the first. */
 async function checkLikeSquares(report) {
   const { page } = report;
   await report.control('matrix-of-devices').click();
@@ -109,7 +109,7 @@ export async function checkDeviceMatrices(report, messages, source) {
   await report.reset();
   await checkRowThatLeaves(report);
   await report.reset();
-  // Each thing that was said of another matrix is gone.
+  // All explanations of the other matrix are gone.
   await report.control('matrix-of-traffic').click();
   assert.equal(await page.locator('#matrix .marker').isVisible(), false);
   assert.equal(await report.control('matrix-note').isVisible(), false);

@@ -1,4 +1,4 @@
-// The matrices of memories and of devices, against plain sums over random selections.
+// The matrices of memories and of devices, compared with plain sums over random selections.
 
 import { describe, expect, it } from 'vitest';
 
@@ -28,7 +28,7 @@ const selections: Selection[] = Array.from({ length: 6 }, () => ({
 
 const hostOf = (process: number) => data.processes[process]?.host ?? null;
 
-/** Spelt out: what a step leaves and reaches, device by device. */
+/** The definition: the devices that a step leaves and reaches, device by device. */
 function devicesOn(step: Step, src: number, dst: number): string[] {
   if (step.role === 'control' && step.from.kind === 'unknown' && step.to.kind === 'unknown') return [];
   const memory = ({ kind, gpu }: Place, process: number) => {
@@ -47,7 +47,7 @@ function devicesOn(step: Step, src: number, dst: number): string[] {
   return [first, card(left, src), card(reached, dst), last];
 }
 
-/** "from > to" -> sum of the values of the selected transfer totals that pass from one straight to the other. */
+/** "from > to" -> sum of the values of the selected transfer totals that pass directly from one to the other. */
 function expectedLegs(selection: Selection, values: Float64Array): Map<string, number> {
   const sums = new Map<string, number>();
   let t = 0;

@@ -1,5 +1,5 @@
 // GPUs and network cards: the device graph, the tables of memories and cards, and the words for
-// them, against plain definitions.
+// them, compared with plain definitions.
 
 import { describe, expect, it } from 'vitest';
 
@@ -53,7 +53,7 @@ describe('the device graph', () => {
     const { nodes, hosts } = makeDeviceLayout(columns);
     const count = (kind: string) => nodes.filter((node) => node.kind === kind).length;
     expect(hosts).toEqual(['node1', 'node2', 'node3']);
-    // Beside the cards of GPUs, each host has the one that is used by messages on the host.
+    // Besides the cards of GPUs, each host has the one for messages in host memory.
     expect([count('process'), count('gpu'), count('card')]).toEqual([10, 6, 9]);
     expect(new Set(nodes.map(({ id }) => id)).size).toBe(nodes.length);
     for (const { kind, index, host } of nodes) {
@@ -77,7 +77,7 @@ describe('the device graph', () => {
         expect(known.has(source) && known.has(target)).toBe(true);
       }
       const named = (step: Step) => (by === 'transport' ? step.transport : step.op);
-      // Into each GPU: whatever goes to its memory.
+      // Into each GPU: all traffic to its memory.
       data.devices.gpus.forEach((_, gpu) => {
         for (const name of by === 'pair' ? [null] : new Set(columns.steps.map(named))) {
           const into = edges.filter((edge) => edge.target === `gpu ${gpu}` && edge.name === name);
@@ -87,7 +87,7 @@ describe('the device graph', () => {
           expect(into.reduce((all, { value }) => all + value, 0)).toBe(sum(expected));
         }
       });
-      // From card to card: whatever goes over a network.
+      // From card to card: all traffic over a network.
       const between = edges.filter(
         ({ source, target }) => source.startsWith('card') && target.startsWith('card'),
       );
@@ -108,7 +108,7 @@ describe('the device graph', () => {
     const sum = (some: readonly { value: number }[]) => some.reduce((sofar, { value }) => sofar + value, 0);
     expect(all.hidden).toBe(0);
     expect(all.arrows).toBe(sum(all.edges));
-    // What goes over a network is three arrows.
+    // Traffic over a network is three arrows.
     expect(all.arrows).toBeGreaterThan(all.total);
     expect(said(0)).toMatch(/ smaller ones carry 100 % of what all add up to\.$/);
     const rest = (100 * sum(all.edges.slice(5))) / sum(all.edges);
@@ -219,7 +219,7 @@ describe('the tables of memories and cards', () => {
     const index = run.classes.findIndex(({ protocol }) => protocol === 'eager/zcopy');
     const { path, src_memory, dst_memory } = run.classes[index]!;
     const cell = structuredClone(cells.find((each) => each.class === index)!);
-    // The data goes straight out of the GPU of the source, and is copied at the destination.
+    // The data goes directly from the GPU of the source, and is copied at the destination.
     const header = { ...path[0]!, from: { kind: 'host', gpu: -1 } as const };
     path.unshift(header);
     cell.transfers.unshift({ count: 1, bytes: 24, wire_bytes: 24 });
@@ -247,7 +247,7 @@ describe('the tables of memories and cards', () => {
     expect(lacks(memory, 'mlx5_0:1')).toBe(false);
     expect(lacks(memory, 'mlx5_7:1')).toBe(true);
     expect(lacks({ ...memory, host: 'node9' }, 'mlx5_0:1')).toBe(true);
-    // Others may be of any host.
+    // The others may be on any host.
     expect(lacks({ ...memory, host: null }, 'mlx5_7:1')).toBe(false);
   });
 

@@ -1,4 +1,4 @@
-// Where findings lead to.
+// The places that findings lead to.
 
 import { readFileSync } from 'node:fs';
 

@@ -1,7 +1,7 @@
 // Puts the data of a run into the template of the page, as `uctrace view` does.
 
 const dataTag = (id) => `<script type="application/json" id="${id}"></script>`;
-/** Where the data goes; each is there once. */
+/** The places for the data; each occurs once. */
 export const kDataTags = ['uctrace-data', 'uctrace-packed'].map(dataTag);
 
 export function fillTemplate(template, { packed, ...run }) {

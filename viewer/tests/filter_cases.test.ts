@@ -1,4 +1,4 @@
-// The filters of the page against tests/filter-cases/cases.json, which the command line's test reads, too.
+// The filters of the page, compared with tests/filter-cases/cases.json, which the command line's test also reads.
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -61,7 +61,7 @@ interface Cases {
 }
 const cases = JSON.parse(readFileSync(new URL('filter_cases.json', import.meta.url), 'utf8')) as Cases;
 
-/** What chooses rows without being a choice from a list. A new one is an error of types until it is named here. */
+/** Properties that select rows without being a choice from a list. A new one is a type error until it is named here. */
 const kOtherOptions: Record<Exclude<keyof Filter, Choice>, string> = {
   from: 'from',
   to: 'to',
@@ -91,7 +91,7 @@ function classOf(row: MessageRow | TransferRow): TrafficClass {
   return { kind, mpi, comm, protocol, match, size, reason: null, ...memories, path };
 }
 
-/** As docs/page-data.md says where a message belongs. */
+/** Where a message belongs, as docs/page-data.md defines it. */
 const timeOf = (row: MessageRow | TransferRow) =>
   row.start_ns ?? ('path' in row ? (row.end_ns ?? row.posted_ns) : null);
 
@@ -139,7 +139,7 @@ function tablesOf() {
   };
 }
 
-/** Of sources, or destinations, that are no process of the run; as the command line calls them. */
+/** Sources, or destinations, that are not processes of the run, by their names on the command line. */
 const unrecorded = (end: 'src' | 'dst') =>
   [...new Set(kRows.map((row) => row[end]))].filter((name) => processOf(name) < 0).sort();
 

@@ -1,4 +1,4 @@
-// Sums over the messages of a run with GPUs, made here, on purpose without the code of the page. Used by gpus.mjs and
+// Sums over the messages of a run with GPUs, made here on purpose without the code of the page. Used by gpus.mjs and
 // device_matrices.mjs.
 
 export function add(sums, key, value) {
@@ -7,7 +7,7 @@ export function add(sums, key, value) {
 
 export const sorted = (sums) => [...sums].sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** Messages of the page: one object stands for many. Memory as { kind, gpu: index }. */
+/** Messages of the page: one object may represent many. Memory as { kind, gpu: index }. */
 export function messagesOfPage(data) {
   return data.cells
     .filter((cell) => data.classes[cell.class].reason === null)
@@ -18,7 +18,7 @@ export function messagesOfPage(data) {
     });
 }
 
-/** The same of `uctrace messages --format json`. */
+/** The same from `uctrace messages --format json`. */
 export function messagesOfCommand(data, messages) {
   const labels = data.devices.gpus.map(({ label }) => label);
   const place = (memory) =>

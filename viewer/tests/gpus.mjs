@@ -1,5 +1,5 @@
 // GPUs on the page as a reader sees them: the device graph, the tables of memories and cards, the matrices of memories and
-// devices, and the filters, against sums made here. Used by page.mjs.
+// devices, and the filters, compared with sums made here. Used by page.mjs.
 
 import assert from 'node:assert/strict';
 import { addressHas, addressLacks } from './browser.mjs';
@@ -110,7 +110,7 @@ async function checkKeys(report) {
   console.log('ok   GPUs: the device graph by keys');
 }
 
-/** `listed`: what `uctrace messages --format json` says of the same run, if it is there. */
+/** `listed`: the output of `uctrace messages --format json` for the same run, if available. */
 export async function checkGpus(report, listed) {
   const { page, data } = report;
   if (data.devices.gpus.length === 0) {

@@ -1,4 +1,4 @@
-// Hosts around a circle and the curves between them, against plain geometry.
+// Hosts around a circle and the curves between them, compared with plain geometry.
 
 import { describe, expect, it } from 'vitest';
 
@@ -13,7 +13,7 @@ import { makeRandom, makeRun, written } from './make_run.mjs';
 const apart = (a: Point, b: Point) => Math.hypot(a.x - b.x, a.y - b.y);
 const length = (p: Point) => Math.hypot(p.x, p.y);
 
-/** `sizes`: of processes on each host. */
+/** `sizes`: the number of processes on each host. */
 function layoutOf(sizes: readonly number[], opened: readonly number[], hasUnknown = false): GraphLayout {
   let next = 0;
   const groups = new Map(
@@ -60,9 +60,9 @@ describe('the circle', () => {
       nodes.forEach((a, i) => {
         for (const b of nodes.slice(0, i)) least = Math.min(least, apart(a, b));
       });
-      // As wide as a node of a host on the circle, and more.
+      // At least as wide as a node of a host on the circle.
       expect(least).toBeGreaterThan(20);
-      // Boxes of open hosts, with their edge, hold nothing else.
+      // Boxes of open hosts, with their border, hold nothing else.
       for (const host of opened) {
         const own = nodes.filter((node) => node.host === `n${host}`);
         const [x, y] = [own, own].map((some, axis) => some.reduce((sum, p) => sum + (axis === 0 ? p.x : p.y), 0) / some.length) as [number, number];
@@ -152,7 +152,7 @@ describe('the curves of edges', () => {
     expect(between).toHaveLength(4);
     const bends = between.map(bendAt);
     bends.forEach((p, i) => bends.slice(0, i).forEach((q) => expect(apart(p, q)).toBeGreaterThan(10)));
-    // A single one bends as the definition says, whichever way it goes.
+    // A single edge bends as the definition says, in either direction.
     for (const [source, target] of [[a, b], [b, a]] as const) {
       const id = `${source} > ${target}`;
       const alone = routesOf([{ id, source, target }], layout).get(id)!;

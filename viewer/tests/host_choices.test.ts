@@ -1,4 +1,4 @@
-// What the graphs show of hosts, in the address.
+// Whether graphs show hosts, in the address.
 
 import { describe, expect, it } from 'vitest';
 

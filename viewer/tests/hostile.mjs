@@ -1,5 +1,5 @@
-// Names of every kind that are markup, scripts, escapes or formulas elsewhere stay text on the page and in what it saves. Used
-// by page.mjs.
+// Names that would be markup, scripts, escapes or formulas elsewhere stay text on the page and in the files that it saves.
+// Used by page.mjs.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { pathToFileURL } from 'node:url';
 import { kBrowser, savedBy } from './browser.mjs';
 import { makeHostileRun } from './make_hostile.mjs';
 
-/** What no text may have: as plain_text.hpp says, but for the lines of the page's own texts. */
+/** Characters that no text may have: as in plain_text.hpp, except for the line breaks of the page's own texts. */
 const kControls = '[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069]';
 
-/** The marks in all that a reader, a screen reader or a pointer that rests finds; fails where something is no text. */
+/** The marks in everything that a reader, a screen reader or a resting pointer finds; fails if one of them is not text. */
 async function look(page, roots = 'html') {
   const found = await page.evaluate(([controls, roots]) => {
     const pattern = new RegExp(controls);
@@ -69,7 +69,7 @@ class Visit {
     this.saw(await look(this.page, roots));
   }
 
-  /** Presses each key in the element, looks at what it explains, and in the end at all of the page. */
+  /** Presses each key in the element, checks what it explains, and finally checks the whole page. */
   async keys(testId, keys) {
     await this.control(testId).focus();
     for (const key of keys) {
@@ -87,7 +87,7 @@ async function untilReady(page) {
   await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
 }
 
-/** What each panel explains, by keys. */
+/** The explanations of each panel, by keys. */
 async function visitPanels(visit) {
   const { page } = visit;
   await page.mouse.move(0, 0);
@@ -111,7 +111,7 @@ async function visitPanels(visit) {
   await visit.keys('devices-canvas', [...Array(12).fill('ArrowRight'), 'ArrowDown', 'ArrowDown', 'Escape']);
 }
 
-/** Lanes, single operations of all layers with their details, and what the search finds. */
+/** Lanes, single operations of all layers with their details, and the search results. */
 async function visitTimeline(visit) {
   const { page } = visit;
   await visit.keys('timeline-canvas', ['h', 'ArrowDown', 'o', 'ArrowDown', 'h', '0', '+', '+', '+', 'Home']);
@@ -126,7 +126,7 @@ async function visitTimeline(visit) {
   await page.keyboard.press('Enter');
   await visit.control('timeline-find').fill('</script><img src=x onerror="hostile++">');
   await visit.look();
-  // Of transfers that serve no message.
+  // For transfers that serve no message.
   await visit.control('filter-without-message').check();
   await visit.control('timeline-find').fill('classes.reason');
   await page.keyboard.press('Enter');
@@ -136,7 +136,7 @@ async function visitTimeline(visit) {
   await visit.keys('timeline-canvas', ['0', 'Escape']);
 }
 
-/** The table of messages, which has rows where it is in view alone, and the receipt of one. */
+/** The table of messages, which has rows only while it is in view, and the receipt of one. */
 async function visitMessages(visit) {
   const link = visit.control('messages-table').locator('tbody button').first();
   await visit.control('messages-said').scrollIntoViewIfNeeded();
@@ -186,7 +186,7 @@ async function checkSavedTables(visit) {
   const count = await buttons.count();
   let guarded = 0;
   for (let at = 0; at < count; ++at) {
-    // Chromium lets a page save ten files, and then asks.
+    // Chromium lets a page save ten files, and then asks the reader.
     if (at % 8 === 7) {
       await page.reload();
       await untilReady(page);
@@ -210,7 +210,7 @@ async function checkSavedTables(visit) {
   console.log(`ok   hostile names: ${guarded} fields of ${count} saved tables are no formulas`);
 }
 
-/** Saved pictures are well-formed, have shapes and text alone, and run nothing where a browser opens them. */
+/** Saved pictures are well-formed, have only shapes and text, and run nothing if a browser opens them. */
 async function checkSavedPictures(visit, folder) {
   const { page } = visit;
   await page.reload();
@@ -241,7 +241,7 @@ async function checkSavedPictures(visit, folder) {
   console.log('ok   hostile names: saved pictures are shapes and text');
 }
 
-/** Each kind of text was somewhere; else nothing was checked of it. */
+/** Each kind of text occurred somewhere; otherwise it was not checked. */
 function checkAllSeen(seen, names) {
   const kinds = new Map();
   for (const { kind, mark } of names.values()) {
@@ -253,7 +253,7 @@ function checkAllSeen(seen, names) {
   console.log(`ok   hostile names: ${kinds.size} kinds of texts, all text`);
 }
 
-/** Nothing is wider than the window, however long a name is. */
+/** Nothing is wider than the window, even with long names. */
 async function checkWidths(page) {
   const before = page.viewportSize();
   for (const width of [390, 1320]) {
@@ -286,7 +286,7 @@ async function open(context, folder, html) {
   return { page, problems };
 }
 
-/** Texts of errors quote what was found. */
+/** Texts of errors quote the text that was found. */
 async function checkErrors(context, folder, fill, data) {
   const name = '\u202e<img src=x onerror="hostile++">\x1b[31m';
   const inTables = { ...data, packed: { ...data.packed, bytes: name } };

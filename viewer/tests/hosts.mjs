@@ -1,5 +1,5 @@
-// The process graph by hosts: chosen by itself for many processes and changed by hand, hosts opened and closed alone, names
-// above edges. Used by page.mjs.
+// The process graph by hosts: chosen automatically for many processes and changed by hand, single hosts opened and closed,
+// names above edges. Used by page.mjs.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const stage = (page) => page.getByTestId('graph-canvas');
 const graphTotal = (page) => stage(page).evaluate(({ dataset }) => Number(dataset.total));
 const toggle = (page) => page.getByTestId('graph-hosts');
 
-/** Names of nodes and boxes, as they are in the saved picture. */
+/** Names of nodes and boxes, as in the saved picture. */
 async function namesIn(page) {
   const { bytes } = await savedBy(page, () => page.getByTestId('graph-svg').click());
   return page.evaluate((text) => {
@@ -22,7 +22,7 @@ async function namesIn(page) {
   }, bytes.toString('utf8'));
 }
 
-/** What Cytoscape.js draws: in which order, and how edges bend. */
+/** The drawing of Cytoscape.js: the order, and how edges bend. */
 const drawnIn = (page) =>
   stage(page).evaluate((container) => {
     const graph = container._cyreg.cy;
@@ -63,7 +63,7 @@ async function open(page, folder, fill, ranks, change = () => {}) {
   return [...new Set(data.processes.map(({ host }) => host))];
 }
 
-/** Few processes are shown, and hosts only if the reader asks for them. */
+/** Few processes are shown as processes, and as hosts only if the reader asks for it. */
 async function checkFew(page, folder, fill) {
   const kOdd = '<img src=x onerror=alert(1)>';
   const hosts = await open(page, folder, fill, 6, ({ processes }) => {
@@ -113,7 +113,7 @@ async function checkKeys(page, hosts) {
   assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), 'graph-hosts', 'the focus stays near');
 }
 
-/** Who opens a copied address sees the same hosts; a new address is followed. */
+/** A copied address shows the same hosts; a new address is followed. */
 async function checkAddress(page, hosts) {
   await stage(page).focus();
   for (const key of ['ArrowRight', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
@@ -133,7 +133,7 @@ async function checkAddress(page, hosts) {
   await addressLacks(page, /graph_/, 'what is as at first is not in the address');
 }
 
-/** A click chooses a host, a double click opens it, one more on its process closes it. */
+/** A click chooses a host, a double click opens it, another one on its process closes it. */
 async function checkPointer(page, hosts) {
   const placeOf = (id) =>
     stage(page).evaluate((container, id) => {
@@ -146,7 +146,7 @@ async function checkPointer(page, hosts) {
   await addressHas(page, new RegExp(`host=${hosts[9]}(&|$)`), 'a click chooses the host');
   await page.mouse.click(...(await placeOf(`host ${hosts[9]}`)));
   await addressLacks(page, /host=/, 'and gives it back');
-  // What is above the graph may push it away, without a scroll.
+  // Content above the graph may push it away, without a scroll event.
   await page.evaluate(() => {
     document.documentElement.style.overflowAnchor = 'none';
     document.querySelector('main').style.paddingTop = '73px';
@@ -155,7 +155,7 @@ async function checkPointer(page, hosts) {
   await addressHas(page, new RegExp(`host=${hosts[3]}(&|$)`), 'the pointer points where the graph now is');
   await page.mouse.click(...(await placeOf(`host ${hosts[3]}`)));
   await addressLacks(page, /host=/);
-  // Over BiDi two clicks of a busy machine may lie too far apart to be one double click.
+  // Over BiDi, two clicks on a busy machine may be too far apart for a double click.
   if (kBrowser === 'firefox') return;
   const nodes = async () => (await drawnIn(page)).nodes;
   const closed = await nodes();
@@ -185,7 +185,7 @@ async function checkMany(page, folder, fill, ranks) {
   console.log(`ok   the graph of ${hosts.length} hosts: ${edges} edges under the names, hosts opened and closed`);
 }
 
-/** `fill(data)`: the page of some data. */
+/** `fill(data)`: the page for some data. */
 export async function checkHosts(page, folder, fill) {
   await checkFew(page, folder, fill);
   console.log('ok   the graph of few processes collapses to hosts, and back');

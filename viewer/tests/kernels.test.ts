@@ -1,4 +1,4 @@
-// The kernels against the definitions that they state, on random runs and random filters.
+// The kernels, compared with the definitions that they state, on random runs and random filters.
 
 import { describe, expect, it } from 'vitest';
 
@@ -19,7 +19,7 @@ const pick = <T>(random: Random, values: readonly T[]): T =>
 const upTo = (random: Random, limit: number) => Math.floor(random() * limit);
 
 function randomRun(random: Random): PageData {
-  // Its processes and devices; what it did is another's.
+  // Only its processes and devices are used; the traffic is made below.
   const base = pageDataOf(makeRun({ ranks: 1 + upTo(random, 7), gpus: upTo(random, 3), steps: 1, limit: 0 }));
   const { gpus } = base.devices;
   const place = (): Place => {
@@ -85,7 +85,7 @@ function randomFilter(random: Random, data: PageData): Filter {
   return filter;
 }
 
-/** The definition in src/filter.ts, spelt out on the objects. */
+/** The definition in src/filter.ts, written out on objects. */
 function naive(data: PageData, filter: Filter) {
   const is = (wanted: unknown, value: unknown) => wanted === undefined || wanted === value;
   const asksMessages = [

@@ -1,4 +1,4 @@
-// Which lanes the timeline has, against plain definitions.
+// The lanes of the timeline, compared with plain definitions.
 
 import { describe, expect, it } from 'vitest';
 

@@ -1,5 +1,5 @@
-// Checks of how the page is laid out: nothing is cut, the details of a square cover none, and what
-// stands beside the matrix says the same as the data. Used by page.mjs.
+// Checks the layout of the page: nothing is cut, the details of a square cover none, and the list beside the matrix
+// agrees with the data. Used by page.mjs.
 
 import assert from 'node:assert/strict';
 import { addressOf } from './browser.mjs';
@@ -10,7 +10,7 @@ const kWindows = [
   { width: 1920, height: 950 },
 ];
 
-/** What the details must say of a pair: part and name -> its numbers; no messages and times of a transport. */
+/** The details of a pair: part and name -> its numbers; no messages and times for a transport. */
 function expectedDetails(data, src, dst) {
   const lines = new Map();
   const add = (part, name, numbers) => {
@@ -34,7 +34,7 @@ function expectedDetails(data, src, dst) {
   return new Map([...lines].map(([key, numbers]) => [key, key.startsWith('transport/') ? numbers : withMeanTime(numbers)]));
 }
 
-/** The last number is how many messages have a time. */
+/** The last number counts the messages with a time. */
 function withMeanTime(numbers) {
   const [time, timed] = numbers.slice(-2);
   return [...numbers.slice(0, -2), ...(timed > 0 ? [time, time / timed] : [null, null])];
@@ -54,7 +54,7 @@ async function shownDetails(root) {
   return new Map(rows);
 }
 
-/** All lines are shown, and right. */
+/** All lines are shown, and correct. */
 function compareDetails(shown, expected, what) {
   for (const part of ['all', 'mpi', 'transport']) {
     const of = (lines) => [...lines].filter(([key]) => key.startsWith(`${part}/`));
@@ -65,7 +65,7 @@ function compareDetails(shown, expected, what) {
   }
 }
 
-/** Moves the mouse to a square; where the first one lies is known from its marker. */
+/** Moves the mouse to a square; the marker shows where the first square is. */
 async function makeAim(report) {
   const { page } = report;
   const canvas = report.control('matrix-canvas');
@@ -78,7 +78,7 @@ async function makeAim(report) {
   const middle = (first, index) => first + (index + 0.5) * size;
   return async (row, column) => {
     const offset = { x: middle(x - origin.x, column), y: middle(y - origin.y, row) };
-    // Mouse events have whole pixels, and a square may be no larger.
+    // Mouse events have whole pixels, and a square may be just one pixel.
     const pixel = await canvas.evaluate((element, { x, y }) => {
       window.scrollBy(0, element.getBoundingClientRect().top + y - window.innerHeight / 2);
       const { left, top } = element.getBoundingClientRect();
@@ -134,7 +134,7 @@ async function checkPairs(report) {
   if (sums.size === 0) return;
   const rows = report.control('matrix-pairs').locator('tbody tr');
   const falling = [...sums.values()].sort((a, b) => b - a);
-  // Those out of view come after the first ones.
+  // Rows out of view come after the first ones.
   const allThere = () => rows.nth(Math.min(falling.length, 200) - 1).waitFor();
   await allThere();
   const values = await rows.evaluateAll((all) =>
@@ -164,7 +164,7 @@ export async function checkLayout(report) {
     if ((await report.control('matrix-pairs').count()) > 0) {
       await assertWhole(report, 'matrix-pairs');
     }
-    // Where ranks share a square, it stands for no pair of them.
+    // If ranks share a square, it represents no single pair of them.
     if (report.data.processes.length <= 1024) {
       await checkDetails(report);
       await checkPairs(report);

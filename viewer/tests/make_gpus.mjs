@@ -1,6 +1,6 @@
-// GPUs of an invented run: each host has some, each rank uses one of them, and messages that are
-// large enough lie in its memory. What carries them then are the ways that UCX takes on real
-// machines: from GPU to GPU, through memory of the hosts, and by network cards that reach GPUs.
+// GPUs of an invented run: each host has some, each rank uses one of them, and large messages lie
+// in its memory. Their transports take the ways that UCX takes on real machines: from GPU to GPU,
+// through memory of the hosts, and by network cards that reach GPUs.
 
 const kHost = { kind: 'host', gpu: -1 };
 const kCards = ['mlx5_0:1', 'mlx5_1:1'];
@@ -18,7 +18,7 @@ const staging = (op, issued_by, hop, from, to) => ({
   to,
 });
 
-/** What is over a network has a card for each GPU of a host, and the others share the first one. */
+/** A transport over a network has a card for each GPU of a host; the others share the first one. */
 export function makeGpuNode(hosts, perHost) {
   const gpus = hosts.flatMap((host, h) =>
     Array.from({ length: perHost }, (_, i) => {
@@ -27,7 +27,7 @@ export function makeGpuNode(hosts, perHost) {
       return { host, uuid, bus, name: 'Invented GPU', label: `${host}/${uuid}`, numa: i % 2 };
     }),
   );
-  // Messages on the host go over a card that is on no PCI bus.
+  // Messages in host memory use a card that is on no PCI bus.
   const nics = hosts.flatMap((host) => [
     { host, device: 'eth0', bus: null, numa: null },
     ...kCards.map((device, i) => ({ host, device, bus: `0000:${i + 1}1:00.0`, numa: i % 2 })),

@@ -1,9 +1,9 @@
-// An invented run in which every text is hostile: markup, ends of scripts, escapes of terminals, marks that turn the direction
-// of text, quotes, formulas, much text and emoji.
+// An invented run in which every text is hostile: markup, ends of scripts, terminal escapes, marks that change the direction
+// of text, quotes, formulas, long text and emoji.
 
 import { makeRun, written } from './make_run.mjs';
 
-/** What a browser, a spreadsheet or a shell would take for more than text; each is the beginning of some names. */
+/** Texts that a browser, a spreadsheet or a shell would not treat as plain text; each is the beginning of some names. */
 const kBeginnings = [
   '<img src=x onerror="hostile++">',
   "=cmd|'/C calc'!A1",
@@ -25,14 +25,14 @@ const kBeginnings = [
   'x'.repeat(2000),
 ];
 
-/** Every name has these, after what makes it different from the others. */
+/** Every name ends with these, after the part that distinguishes it from the others. */
 const kEnd = '<img src=x onerror="hostile++"></script><script>hostile++</script><b>bold</b>\x1b[1m\u009b1m\u202e\u2066\u200f\u061c\u2028"\'`&amp;\0\u{1f680}';
 
-/** Keys whose texts are numbered values of the page's data: the page refuses others. */
+/** Keys whose texts are enumerated values of the page's data: the page refuses other values. */
 const kNumbered = new Set(['role', 'issued_by', 'match', 'distance', 'result', 'reach', 'unit', 'verdict']);
 const kPlaces = new Set(['src_memory', 'dst_memory', 'from', 'to']);
 
-/** What tells the kind of a text: where it stands, without the indexes. */
+/** The kind of a text: its place, without the indexes. */
 const kindAt = (path) => path.filter((part) => typeof part === 'string').join('.');
 
 export class HostileNames {
@@ -49,7 +49,7 @@ export class HostileNames {
     return this.known.get(text).name;
   }
 
-  /** The same value with hostile names in the place of all texts. */
+  /** The same value with hostile names in place of all texts. */
   in(value, path = []) {
     const key = path.at(-1);
     if (typeof value === 'string') {
@@ -64,7 +64,7 @@ export class HostileNames {
   }
 }
 
-/** The run as a page has it, and its names by the texts that they stand for. */
+/** The run as a page has it, and its names by the texts that they replace. */
 export function makeHostileRun() {
   const run = written(makeRun({ ranks: 6, gpus: 2, steps: 4, limit: 1200, slabs: 64 }));
   const names = new HostileNames();

@@ -82,7 +82,7 @@ function totalsOf(step, { fragment }, messages, size) {
   const count = messages * each;
   const moved = moves ? messages * size : 0;
   const wire_bytes = moved + count * (kHeader[step.op] + (moves ? 0 : 32));
-  // What is copied on a side is carried by another step.
+  // Copies on one side are not counted as payload: another step carries it.
   return { count, bytes: step.role === 'staging' ? 0 : moved, wire_bytes };
 }
 
@@ -93,7 +93,7 @@ class RunMaker {
   cells = [];
   #known = new Map();
 
-  /** `gpus`: how many each host has. */
+  /** `gpus`: the number on each host. */
   constructor(gpus) {
     this.gpus = gpus;
   }
@@ -128,7 +128,7 @@ class RunMaker {
     });
   }
 
-  /** Short messages are on the host, as is what has no sender. */
+  /** Short messages are in host memory, and so are messages without a sender. */
   #route({ src, dst }, local, size) {
     if (this.gpus === 0 || size <= 92 || src < 0) return choosePath(local, size);
     return gpuRoute({ local, size, src, dst, perHost: this.gpus, ranksPerHost: kRanksPerHost });
@@ -171,7 +171,7 @@ function addHaloExchange(run, ranks, steps, random) {
 }
 
 function addCollectives(run, ranks, steps, random) {
-  // Of many ranks, near ones alone.
+  // With many ranks, only near ones.
   const farthest = ranks > 256 ? 8 : ranks;
   for (let src = 0; src < ranks; ++src) {
     for (let distance = 1; distance < farthest; distance *= 2) {
@@ -204,12 +204,12 @@ function addOddities(run, ranks) {
   }
 }
 
-/** Each message is an object while a run is made, so large runs are short. */
+/** Each message is an object while a run is made, so runs with many ranks are short. */
 const stepsOf = (ranks) => Math.max(4, Math.floor(400 * Math.min(1, (64 / ranks) ** 2)));
 
 /**
- * `steps`: of the stencil code. `limit`: how many messages, and transfers without one, are there singly. `copies`: so many
- * times each cell.
+ * `steps`: of the stencil code. `limit`: how many messages, and transfers without one, are listed one by one. `copies`:
+ * how many times each cell occurs.
  */
 export function makeRun({ ranks, seed = 1, steps = stepsOf(ranks), slabs = 256, limit = 1500, gpus = 0, copies = 1 }) {
   const random = makeRandom(seed);
@@ -304,7 +304,7 @@ export function makeRun({ ranks, seed = 1, steps = stepsOf(ranks), slabs = 256, 
   };
 }
 
-/** What `uctrace diff` says of an earlier run, with names that are markup elsewhere. */
+/** The output of `uctrace diff` with an earlier run, with names that are markup elsewhere. */
 function makeComparison(ranks) {
   const each = (ns) => ({ quarter_ns: ns, median_ns: ns + 1000, three_quarters_ns: ns + 2000 });
   const run = (folder) => ({ folder, command: './heat <b>', ranks });
@@ -336,7 +336,7 @@ function makeComparison(ranks) {
   };
 }
 
-/** The run as a page has it: each step once, paths as indexes, cells in its packed tables alone. */
+/** The run as a page has it: each step once, paths as indexes, cells only in its packed tables. */
 export function written({ cells: _cells, ...run }) {
   const known = new Map();
   const numberOf = (step) => {
@@ -348,7 +348,7 @@ export function written({ cells: _cells, ...run }) {
   return { ...run, steps: [...known.keys()].map((key) => JSON.parse(key)), classes };
 }
 
-/** The other way round. */
+/** The inverse. */
 export function resolved({ steps, ...run }) {
   const classes = run.classes.map(({ path, ...others }) => ({
     ...others,

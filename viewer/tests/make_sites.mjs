@@ -1,5 +1,5 @@
-// Invents what is said of the whole run: findings, what lines of a program and calls on communicators cost, and who came late
-// to which of them.
+// Invents the data about the whole run: findings, the cost of lines of a program and of calls on communicators, and which
+// ranks came late to which of them.
 
 const finding = (rule, text, command) => ({ rule, finding: text, advice: 'set it for all', command, share: 0, doubts_records: false });
 
@@ -35,7 +35,7 @@ export function makeSites(ranks) {
   };
 }
 
-/** The world, two that the program calls the same, one between two halves without messages, and calls on none. */
+/** The world, two with the same name, one between two halves without messages, and calls on no communicator. */
 function makeCommunicators(ranks) {
   const one = (name, called, made_by, ns, more = {}) => ({
     ...{ name, called, made_by, parent: made_by && 'W0.0', size: ranks, remote_size: 0, shares_name: false },

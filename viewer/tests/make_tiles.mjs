@@ -1,5 +1,5 @@
-// Cuts the operations of an invented run into tiles, as `uctrace view --tiles` does: the page without them, and what
-// the file of each tile holds. Plainly: each row is asked of each tile whether it overlaps it.
+// Cuts the operations of an invented run into tiles, as `uctrace view --tiles` does: the page without them, and the
+// contents of each tile's file. The method is plain: it checks each row against each tile for an overlap.
 
 import { pack, packTable, unpackTables } from './pack.mjs';
 
@@ -11,7 +11,7 @@ const rowsOf = (columns) => columns[Object.keys(columns)[0]].map((_, row) => row
 const chosen = (columns, rows) =>
   Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, rows.map((row) => values[row])]));
 
-/** The rows that are in progress in [from, to); of a message without an end it is when it starts. */
+/** The rows in progress in [from, to); a message without an end is in progress only when it starts. */
 function overlapping(name, columns, { from, to }) {
   const endOf = (row) => {
     const [start, duration] = [columns.start_ns[row], columns.duration_ns[row]];
@@ -40,7 +40,10 @@ export function tablesWithin(tables, span) {
 const packed = (tables) =>
   pack(Object.entries(tables).map(([name, columns]) => packTable(name, columns, kDifferences.filter((column) => column in columns))));
 
-/** `run`: of makeRun, with all its operations singly. `firstSlabs`: where the tiles begin, also within slabs; 0 is one of them. */
+/**
+ * `run`: from makeRun, with all its operations listed one by one. `firstSlabs`: where the tiles begin, also within
+ * slabs; 0 is one of them.
+ */
 export function makeTiles(run, firstSlabs) {
   const all = unpackTables(run.packed, run.packed.tables.map(({ name }) => name));
   const { slab_ns, slabs } = run.time;

@@ -1,5 +1,5 @@
-// Spreads the messages of an invented run over time: slabs, activity, and single operations up to a
-// limit. Every message of a cell starts at an instant of its own, evenly through the run.
+// Spreads the messages of an invented run over time: slabs, activity, and single operations up to a limit. Every
+// message of a cell starts at its own instant, evenly through the run.
 
 import { pack, packTable } from './pack.mjs';
 
@@ -7,9 +7,9 @@ const kMpiNs = 3000;
 const kUcpNs = 9000;
 const kUctNs = 4000;
 
-/** Of the k-th message of a cell: of every fifth, the end is not known. */
+/** The end of the k-th message of a cell: for every fifth it is not known. */
 const durationOf = (k) => (k % 5 === 4 ? -1 : kUcpNs);
-/** What a cell of so many messages says of their time. */
+/** The time data of a cell with this many messages. */
 export const timesOf = (messages) => {
   const timed = messages - Math.floor(messages / 5);
   return { timed, ns: timed * kUcpNs };
@@ -20,7 +20,7 @@ const kRoles = ['data', 'control', 'staging'];
 const kMemory = ['unknown', 'host', 'gpu', 'managed'];
 const kWay = ['network', 'from_memory', 'from_gpu', 'to_memory', 'to_gpu'];
 
-/** What a program's debug information may say, with a name that is markup elsewhere. */
+/** Possible debug information of a program, with a name that is markup elsewhere. */
 const kSite = 'exchange<b> (heat.c:88)';
 
 const table = (names) => Object.fromEntries(names.map((name) => [name, []]));
@@ -197,7 +197,7 @@ function makeDetails(events, classes, cells, id) {
         receive_posted_ns: -2 - kUcpNs,
         wait_ns: 100 * (k % 7),
         cell: index,
-        // Of pairs of hosts that were measured, and of the others.
+        // For pairs of hosts whose clocks were measured, and for the others.
         error_ns: k % 2 === 0 ? 700 : -1,
         src_process: cell.src,
         dst_process: cell.dst,
@@ -294,8 +294,8 @@ const kWaitKinds = ['late_sender', 'late_receiver', 'wait_<nxn>', 'wait_finalize
 export const kWaitNames = { kinds: kWaitKinds, unknown: ['none', 'below_clock_bound'] };
 
 /**
- * Every third call waits for the process before its own through its first half; of every ninth it is not
- * known. `waits` has those of the calls that are there singly; the sums are of the same ones, without `wait_finalize`.
+ * Every third call waits for the process before its own through its first half; for every ninth this is not known.
+ * `waits` has those of the calls that are listed one by one; the sums are of the same waits, without `wait_finalize`.
  */
 function makeWaits(calls, processes, slab_ns, slabs) {
   const waits = table(['call', 'since_start_ns', 'ns', 'cause', 'kind', 'unknown']);

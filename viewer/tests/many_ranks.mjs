@@ -1,5 +1,5 @@
-// The page of a run of 1,024 ranks: it is painted early, fits narrow and wide windows, and every rank is within reach. Used by
-// page.mjs.
+// The page of a run of 1,024 ranks: it is painted early, fits narrow and wide windows, and every rank can be reached. Used
+// by page.mjs.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { makeRun, written } from './make_run.mjs';
 const kRanks = 1024;
 const kWidths = [390, 1320];
 
-/** Notes what the timeline draws as text, and when the page is ready. */
+/** Records the texts that the timeline draws, and when the page is ready. */
 function prepare() {
   window.drawn = new Set();
   new MutationObserver(() => {
@@ -25,12 +25,12 @@ function prepare() {
   };
 }
 
-/** Pairs of texts in an element that cover each other. */
+/** Pairs of texts in an element that overlap. */
 function overlapping(root) {
   const boxes = [];
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    // What is folded away has a place too.
+    // Collapsed parts also have a place.
     if (!node.parentElement.checkVisibility()) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
@@ -65,7 +65,7 @@ async function checkLanes(page) {
   const names = await namesOfLanes(page);
   const missing = Array.from({ length: kRanks }, (_, rank) => `rank ${rank}`).filter((name) => !names.includes(name));
   assert.deepEqual(missing, [], `lanes that are out of reach at ${page.viewportSize().width} px`);
-  // The keys reach the first and the last one, and tell of it.
+  // The keys reach the first and the last rank, and the page says so.
   for (const rank of [0, kRanks - 1]) {
     await page.getByTestId('lanes-only').fill(String(rank));
     await page.getByTestId('timeline-canvas').focus();
@@ -76,7 +76,7 @@ async function checkLanes(page) {
   await page.getByTestId('lanes-only').fill('');
 }
 
-/** The rows of the list of pairs that nobody sees yet come later, unless somebody needs them: for a file, for a print. */
+/** Rows of the list of pairs that are out of view come later, unless something needs them: a file, or a print. */
 async function checkPairList(page) {
   const counts = await page.evaluate(() => {
     const rows = () => document.querySelectorAll('[data-testid="matrix-pairs"] tbody tr').length;

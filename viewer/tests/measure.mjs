@@ -1,11 +1,11 @@
-// How long a page takes to open and to answer, in Chromium from file://. No test: a time on a shared
-// machine is neither a pass nor a failure.
+// How long a page takes to open and to respond, in Chromium from file://. This is not a test: on a shared machine, a
+// time is neither a pass nor a failure.
 //
 //   node measure.mjs PAGE.html [--repetitions N] [--json] [--profile FILE.cpuprofile]
 //
-// An interaction is timed in the page, from the event to the frame that shows what it changed: the
-// handlers of the event, and the work they leave for that frame. What the compositor does after it
-// is not counted, nor what panels out of view show later. Exit status 77: no browser.
+// An interaction is timed in the page, from the event to the frame that shows its effect: the handlers of the event,
+// and the work that they leave for that frame. Later work of the compositor is not counted, nor that of panels out of
+// view. Exit status 77: no browser.
 
 import { statSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -25,7 +25,7 @@ const { values: options, positionals } = parseArgs({
 const kFile = resolve(positionals[0] ?? 'report.html');
 const kRepetitions = Number(options.repetitions);
 
-/** Edges of a graph that nobody sees are drawn so long after a choice (src/views/graph_canvas.ts), with some room. */
+/** Delay after which edges of a graph out of view are drawn (src/views/graph_canvas.ts), with some margin. */
 const kRest_ms = 2000;
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
@@ -62,7 +62,7 @@ class Session {
     return this.page.getByTestId(name);
   }
 
-  /** The events of `act`, each timed; `pick` says which of them count. */
+  /** Times each event of `act`; `pick` selects those that count. */
   async time(name, act, pick = (spans) => Math.max(...spans)) {
     const values = [];
     for (let i = 0; i < kRepetitions; ++i) {
@@ -76,7 +76,7 @@ class Session {
     this.rows.push({ name, median_ms: median(values), max_ms: Math.max(...values) });
   }
 
-  /** Until nothing is left of what panels out of view show and draw later. */
+  /** Waits until panels out of view have shown and drawn everything. */
   async rest() {
     await this.settle();
     const busy = await this.page.evaluate(() => document.querySelector('[aria-busy]') !== null);
@@ -96,7 +96,7 @@ class Session {
   }
 }
 
-/** Notes when the frame ends in which something is there for the first time. */
+/** Records the end of the frame in which something first appears. */
 function noteOpening() {
   const opened = (window.uctraceOpened = {});
   const asked = new Set();
@@ -132,7 +132,7 @@ async function measureOpening(page) {
   });
 }
 
-/** The second value that a filter offers, and all again, in turns. */
+/** The second value that a filter offers, and all values again, in turns. */
 async function measureFilters(session) {
   for (const name of ['mpi', 'protocol', 'transport', 'rank', 'min_size']) {
     const select = session.control(`filter-${name}`);

@@ -1,4 +1,5 @@
-// The table of messages as a reader works it: sorted, longer, filtered, saved, and the way to a message. Used by page.mjs.
+// The table of messages as a reader uses it: sorted, extended, filtered, saved, and the link to a message. Used by
+// page.mjs.
 
 import assert from 'node:assert/strict';
 
@@ -6,7 +7,7 @@ import { addressHas, savedBy } from './browser.mjs';
 import { unpackTables } from './pack.mjs';
 
 const kRows = 50;
-/** The columns that are compared, as they are in the table. */
+/** The columns to compare, as they are in the table. */
 const kIds = 0;
 const kStart = 1;
 const kBytes = 4;
@@ -21,7 +22,10 @@ async function rowsOf(report) {
     .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.dataset.value ?? cell.textContent)));
 }
 
-/** What the page has singly, by number, as `uctrace messages` tells it; without those that begin before the page's span. */
+/**
+ * The messages that the page lists one by one, by number, in the form of `uctrace messages`; without those that begin
+ * before the page's span.
+ */
 function messagesIn({ packed }) {
   const { messages } = unpackTables(packed, ['messages']);
   return new Map(
@@ -53,7 +57,7 @@ const untilRows = (report, count) =>
     count,
   );
 
-/** It is drawn where it is in view alone, so that it may still show what was chosen before. */
+/** The table is drawn only while it is in view, so it may still show an earlier selection. */
 async function untilShown(report, count) {
   await report.control('messages-said').scrollIntoViewIfNeeded();
   await report.page.waitForFunction(
@@ -77,7 +81,7 @@ async function checkWay(report) {
   await report.control('timeline-canvas').press('0');
 }
 
-/** `listed`: what `uctrace messages` lists, if it is known. */
+/** `listed`: the output of `uctrace messages`, if available. */
 export async function checkMessageTable(report, listed) {
   const { page, data } = report;
   const messages = listed ? new Map(listed.map((message) => [message.id, message])) : messagesIn(data);

@@ -1,4 +1,4 @@
-// The table of messages against plain definitions.
+// The table of messages, compared with plain definitions.
 
 import { describe, expect, it } from 'vitest';
 
@@ -91,7 +91,7 @@ describe('messages', () => {
       const found = list.operationOf(row)!;
       expect(found.layer).toBe(1);
       expect(table.column('message')[found.row]).toBe(value('id', row));
-      // What has no known sender leads to its receiver.
+      // A message without a known sender leads to its receiver.
       expect(table.column('process')[found.row]).toBe(value('src_process', row) < 0 ? value('dst_process', row) : value('src_process', row));
     }
   });

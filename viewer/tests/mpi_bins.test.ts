@@ -1,4 +1,4 @@
-// MPI calls by function and bin, against a plain sum slab by slab.
+// MPI calls by function and bin, compared with a plain sum slab by slab.
 
 import { describe, expect, it } from 'vitest';
 

@@ -1,5 +1,5 @@
-// Colours of transports and MPI functions: what legends say is what is drawn, and the same name has the same colour in
-// every page. Used by page.mjs.
+// Colours of transports and MPI functions: legends match the drawing, and the same name has the same colour in every
+// page. Used by page.mjs.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -21,11 +21,11 @@ async function legendOf(page, testId) {
 
 async function svgOf(page, view) {
   const { bytes } = await savedBy(page, () => page.getByTestId(`${view}-svg`).click());
-  // Cytoscape.js leaves out the spaces of a colour.
+  // Cytoscape.js removes the spaces in a colour.
   return bytes.toString('utf8').replace(/rgb\((\d+), ?(\d+), ?(\d+)\)/g, 'rgb($1, $2, $3)');
 }
 
-/** All that the page colours by name. */
+/** Everything that the page colours by name. */
 async function coloursOf(page, data) {
   const transports = [...new Set(data.classes.flatMap(({ path }) => path.map(({ transport }) => transport)))];
   const colours = { graph: await legendOf(page, 'graph-legend'), timeline: await legendOf(page, 'timeline-transports') };
@@ -39,7 +39,7 @@ async function coloursOf(page, data) {
   return colours;
 }
 
-/** The start of the run, of which every page has the single operations, is drawn in the colours of the legend. */
+/** The start of the run has single operations in every page. It is drawn in the colours of the legend. */
 async function checkBars(page, { timeline }) {
   await page.getByTestId('timeline-canvas').focus();
   for (const key of ['0', '+', '+', '+', 'Home']) await page.keyboard.press(key);
@@ -64,7 +64,7 @@ export async function checkNameColours(page, folder, fill) {
   await openRun(page, folder, fill, 'plain.html', plain);
   const before = await coloursOf(page, plain);
   await checkBars(page, before);
-  // More transports, of which some come first by name, and one with a name that is markup elsewhere.
+  // More transports: some come first by name, and one has a name that is markup elsewhere.
   const other = makeRun({ ranks: 6, steps: 20, gpus: 2 });
   for (const { path } of other.classes) for (const step of path) if (step.transport === 'cuda_copy') step.transport = kOddName;
   await openRun(page, folder, fill, 'other.html', other);

@@ -1,5 +1,5 @@
-// The strip above the timeline by rank: all ranks are there, its sums are those of the data, and a drag chooses the same
-// time as in the strip of all ranks together. Used by page.mjs.
+// The strip above the timeline by rank: all ranks are there, its sums match the data, and a drag chooses the same time
+// as in the strip of all ranks together. Used by page.mjs.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { unpackTables } from './pack.mjs';
 
 async function isReady(page) {
   await page.locator('html[data-ready]').waitFor();
-  // Panels of a page of many cells are shown later, and move what is below them.
+  // In a page of many cells, panels are shown later, and move the parts below them.
   await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
 }
 
@@ -61,7 +61,7 @@ async function checkSums(page, data, rows, group) {
   return { bins, columns: Number(columns) };
 }
 
-/** Squares that have traffic have a colour of their own, in the lowest row as in the highest. */
+/** Squares with traffic have a colour of their own, in the lowest row as in the highest. */
 async function checkColours(page, { bins, columns }, rows) {
   const { left, top, height } = await facts(page);
   const squares = [...bins.keys()];
@@ -86,7 +86,7 @@ function squareWithout(bins, rows, columns) {
   }
 }
 
-/** Arrows move, and what they reach is explained; Enter chooses its time, and gives it back. */
+/** Arrow keys move the cursor and explain the square; Enter chooses its time, and releases it. */
 async function checkKeys(page, { bins, columns }, group) {
   await strip(page).focus();
   await page.keyboard.press('ArrowDown');
@@ -139,7 +139,7 @@ async function checkNarrow(page) {
   await page.getByTestId('overview-ranks').click();
   for (const width of [390, 1920]) {
     await page.setViewportSize({ width, height: 800 });
-    // What is drawn follows the size of the window a frame later.
+    // The drawing follows the size of the window one frame later.
     await page.waitForFunction(() => {
       const { scrollWidth, clientWidth } = document.documentElement;
       const strip = document.querySelector('canvas.overview').getBoundingClientRect();

@@ -2,7 +2,7 @@
 
 import { deflateSync, inflateSync } from 'node:zlib';
 
-/** `differences` names the columns that are kept so. Columns are lists of whole numbers. */
+/** `differences` names the columns stored as differences. Columns are lists of whole numbers. */
 export function packTable(name, columns, differences = []) {
   return { name, columns, differences };
 }
@@ -41,7 +41,7 @@ export function pack(tables) {
   return { tables: described, bytes: whole.length, adler32, deflated: deflated.toString('base64') };
 }
 
-/** {table: {column: [numbers]}} of the tables that are named, read without the code of the page. */
+/** {table: {column: [numbers]}} for the named tables, read without the code of the page. */
 export function unpackTables({ tables, deflated }, names) {
   const bytes = inflateSync(Buffer.from(deflated, 'base64'));
   const found = {};

@@ -90,7 +90,7 @@ async function checkControls(report) {
   console.log('ok   check box, scale, shared address, keyboard');
 }
 
-/** Panels appear one after the other: until all are there nothing can be chosen, and a new address is followed. */
+/** Panels appear one after the other; until all are there, nothing can be chosen. A new address is followed. */
 async function checkChangedWhileOpening(opened, shared) {
   const page = await opened.context().newPage();
   const [address, hash] = shared.split('#');
@@ -113,7 +113,7 @@ async function checkChangedWhileOpening(opened, shared) {
   await page.close();
 }
 
-/** Only where a square is one pair. */
+/** Only if a square is one pair. */
 async function checkKeyboard(report) {
   const { page } = report;
   await page.mouse.move(0, 0);
@@ -168,7 +168,7 @@ async function checkMessages(page, folder) {
   await checkMessage(page, folder, 'empty.html', template, /holds no run/);
   const bad = fill(template, { schema: 1 });
   await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 6, found 1/);
-  // What a full disk leaves.
+  // The page that a full disk leaves.
   const whole = fill(template, written(makeRun({ ranks: 2, steps: 2, limit: 5 })));
   const cutIn = (id) => whole.slice(0, whole.indexOf(`id="${id}"`) + 200);
   await checkMessage(page, folder, 'cut.html', cutIn('uctrace-data'), /The data is not JSON/);
@@ -269,7 +269,7 @@ async function check(context, folder) {
   const report = new Report(page, data);
   assert.deepEqual(columnsOf(makeRun({ ranks: 2 })), columnsOf(data), 'invented runs are as real ones');
   await page.locator('html[data-ready]').waitFor();
-  // Panels of a page of many cells are shown later.
+  // In a page of many cells, panels are shown later.
   await page.locator('[aria-busy]').first().waitFor({ state: 'detached' });
   const listed = options.messages && JSON.parse(readFileSync(options.messages, 'utf8'));
   if (options.part !== 'gpus') await checkPage(report, listed);
@@ -293,7 +293,7 @@ async function check(context, folder) {
 }
 
 async function picture(page) {
-  // At the foot of a window as tall as the page, the dock lies over nothing.
+  // In a window as tall as the page, the dock at its foot covers nothing.
   await page.setViewportSize({ width: 1320, height: await page.evaluate(() => document.documentElement.scrollHeight) });
   await page.getByTestId('matrix-canvas').hover({ position: { x: 240, y: 150 } });
   await page.screenshot({ path: options.screenshot, fullPage: true });

@@ -1,4 +1,4 @@
-// What the timeline paints as pixels, and the colours that lie on each other.
+// The pixels that the timeline paints, and colours on top of each other.
 
 import { describe, expect, it, vi } from 'vitest';
 

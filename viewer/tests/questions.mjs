@@ -1,5 +1,5 @@
-// Answers questions on pages as a reader does: by a few clicks, and by what is then to be seen. docs/questions.md has the
-// questions and the clicks; tests/integration/test_questions.py knows the right answers.
+// Answers questions on pages as a reader does: by a few clicks, and from what is then visible. docs/questions.md has the
+// questions and the clicks; tests/integration/test_questions.py has the correct answers.
 //
 //   node questions.mjs --plan FILE.json --answers FILE.json
 //
@@ -19,7 +19,7 @@ export const kMostClicks = 3;
 
 const { values: options } = parseArgs({ options: { plan: { type: 'string' }, answers: { type: 'string' } } });
 
-/** All that a reader does goes through here, and is counted. */
+/** All actions of a reader go through here, and are counted. */
 class Hand {
   #page;
   #section;
@@ -40,7 +40,7 @@ class Hand {
     } else assert.fail(`there is no action ${action}`);
   }
 
-  /** A button or link by the words on it: in the part of the page where the reader is, else anywhere. */
+  /** A button or link by its text: in the part of the page where the reader is, else anywhere. */
   async #click(name) {
     const places = this.#section ? [this.#page.locator(`#${this.#section}`), this.#page] : [this.#page];
     for (const place of places) {
@@ -52,7 +52,7 @@ class Hand {
       if (chosen === undefined) continue;
       assert.equal(others.length, 0, `${name} is to be seen more than once`);
       await all.nth(chosen).click();
-      // A part of the page that was led to has the focus.
+      // The part of the page that a link led to has the focus.
       const section = await this.#page.evaluate(() => document.activeElement.closest('main > *')?.id);
       if (section) this.#section = section;
       return;
@@ -61,7 +61,7 @@ class Hand {
   }
 }
 
-/** What a reader sees: the text of what is visible and within the window. */
+/** The view of a reader: text that is visible and within the window. */
 class Eye {
   #page;
 
@@ -69,7 +69,7 @@ class Eye {
     this.#page = page;
   }
 
-  /** The first part that fits, which must be within the window. */
+  /** The first part that matches, which must be within the window. */
   async see(selector) {
     const part = this.#page.locator(selector).first();
     await part.waitFor({ state: 'visible' });
@@ -84,7 +84,7 @@ class Eye {
     return (await this.see(selector)).innerText();
   }
 
-  /** Rows as objects by the words of the heads, as far as they are to be seen; the first row is within the window. */
+  /** The visible rows, as objects by the texts of the column heads; the first row is within the window. */
   async table(testId) {
     const table = `[data-testid="${testId}"]`;
     await this.see(`${table} thead`);

@@ -1,4 +1,4 @@
-// Traffic over time by rank, against plain sums over the rows of the page.
+// Traffic over time by rank, compared with plain sums over the rows of the page.
 
 import { describe, expect, it } from 'vitest';
 
@@ -98,7 +98,7 @@ describe('rows of ranks', () => {
     expect(held[0]!.first).toBe(0);
     expect(held[held.length - 1]!.last).toBe(ranks);
     held.slice(1).forEach(({ first }, row) => expect(first).toBe(held[row]!.last));
-    // Evenly: all but the last have as many.
+    // Evenly: all rows but the last have the same number of ranks.
     for (const { first, last } of held.slice(0, -1)) expect(last - first).toBe(rows.group);
     expect(rowOf(rows, ranks - 1)).toBe(rows.side - 1);
     expect(rows.side * rankRowHeight(rows)).toBeLessThanOrEqual(kMostRankHeight);

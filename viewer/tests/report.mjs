@@ -1,5 +1,5 @@
-// The page as a reader sees it, and its sums against those made here, on purpose without the code of the page. Used by
-// page.mjs.
+// The page as a reader sees it, and its sums compared with sums made here on purpose without the code of the page. Used
+// by page.mjs.
 
 import assert from 'node:assert/strict';
 
@@ -7,7 +7,7 @@ function addTo(sums, key, value) {
   if (value > 0) sums.set(key, (sums.get(key) ?? 0) + value);
 }
 
-/** Messages as plain objects, from the cells of the page: one object stands for `count` of them. */
+/** Messages as plain objects, from the cells of the page: one object represents `count` of them. */
 export function messagesOfPage(data) {
   const rank = (index) => (index < 0 ? null : data.processes[index].rank);
   return data.cells
@@ -27,7 +27,7 @@ export function messagesOfPage(data) {
 
 const kFieldOf = { transfers: 'count', wire_bytes: 'wire_bytes' };
 
-/** Of a message that the page or `uctrace messages` tells. */
+/** For a message that the page or `uctrace messages` lists. */
 function ofMessage(message, measure) {
   if (measure === 'bytes') return message.bytes;
   if (measure === 'messages') return message.messages ?? 1;
@@ -36,7 +36,7 @@ function ofMessage(message, measure) {
   return start === null || end === null ? 0 : Math.max(0, end - start);
 }
 
-/** "source>destination" -> sum, for pairs with any. */
+/** "source>destination" -> sum, for pairs with traffic. */
 function expectedPairs(messages, { mpi, transport }, measure) {
   const sums = new Map();
   for (const message of messages) {

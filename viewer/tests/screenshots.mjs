@@ -13,9 +13,9 @@ import { makeRun, written } from './make_run.mjs';
 import { smallPng } from './small_png.mjs';
 
 const kSeed = 7;
-/** In a picture that is taller than the window it would lie over the middle. */
+/** In a picture taller than the window, it would cover the middle. */
 const kWithoutDock = '.dock { display: none; }';
-/** `zoom`: of the part of the run whose operations are there singly, where the timeline begins. */
+/** `zoom`: to the part of the run with single operations, where the timeline begins. */
 const kRuns = [
   { ranks: 4, slabs: 256, limit: 3000, zoom: 0.995 },
   { ranks: 64, slabs: 256, limit: 3000, zoom: 0.994 },

@@ -1,4 +1,4 @@
-// The search for operations against a plain one over what describes them.
+// The search for operations, compared with a plain search through their descriptions.
 
 import { describe, expect, it } from 'vitest';
 

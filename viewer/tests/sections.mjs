@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 
 import { addressHas, addressOf } from './browser.mjs';
 
-/** Findings are the first section, and what they and the table of protocols hold is shown as text. */
+/** Findings are the first section; they and the table of protocols are shown as text. */
 export async function checkFindings({ page, data }) {
   const items = page.getByTestId('findings').locator('li');
   assert.deepEqual(
@@ -50,10 +50,10 @@ export async function checkSettings({ page, data: { run } }) {
 }
 
 const kNoFindingLinks = ['registration-is-long'];
-/** Only where GPUs are. */
+/** Only with GPUs. */
 const kOfMemory = ['memory-mistaken', 'card-far-from-gpu'];
 
-/** A finding is a link to what shows it, where the filter is what the finding names. */
+/** A finding is a link to its evidence, with the filter that the finding names. */
 export async function checkFindingLinks({ page, data }) {
   let followed = 0;
   for (const [at, { rule, command }] of data.findings.entries()) {
@@ -86,7 +86,7 @@ export async function checkFindingLinks({ page, data }) {
   console.log(`ok   ${followed} findings lead to what shows them`);
 }
 
-/** What lines cost, and who comes late, stand in their tables as the data has them. */
+/** The costs of lines, and the late ranks, are in their tables as in the data. */
 export async function checkCallSites({ page, data: { call_sites, delays, processes } }) {
   const rowsOf = (name) =>
     page
@@ -112,7 +112,7 @@ export async function checkCallSites({ page, data: { call_sites, delays, process
   console.log(`ok   ${call_sites.rows.length} call sites, ${delays.rows.length} delays`);
 }
 
-/** Communicators stand as the data has them, with the messages that are chosen, and a click chooses one. */
+/** Communicators are listed as in the data, with the selected messages, and a click chooses one. */
 export async function checkCommunicators(report) {
   const { page, data: { communicators, classes, cells } } = report;
   const all = page.getByTestId('communicators-table').locator('tbody tr');
@@ -179,7 +179,7 @@ export async function checkComparison({ page, data: { comparison } }) {
   console.log(`ok   ${comparison.changes.length} changes and ${comparison.others.length} others since an earlier run`);
 }
 
-/** In a wide window all sections are within reach at once, in a narrow one in a row that scrolls. */
+/** In a wide window all sections can be reached at once, in a narrow one in a row that scrolls. */
 async function checkBarFits(page, bar) {
   const before = page.viewportSize();
   for (const width of [1320, 1001, 390]) {
@@ -197,7 +197,7 @@ async function checkBarFits(page, bar) {
   await page.setViewportSize(before);
 }
 
-/** The bar names all sections, leads there, and stays. */
+/** The bar names all sections, leads to them, and stays in view. */
 export async function checkSectionBar({ page }) {
   const bar = page.getByTestId('section-bar');
   const headings = await page.locator('main section > h2').allTextContents();

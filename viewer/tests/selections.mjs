@@ -1,4 +1,4 @@
-// What the page sums up under its filters, and the command that it shows for each. Used by page.mjs.
+// The sums of the page under its filters, and the command that it shows for each. Used by page.mjs.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -11,10 +11,7 @@ async function readSelection(report) {
   return { command: await report.control('selection-command').textContent(), ...sums };
 }
 
-/**
- * Under the first and the last value of every filter, or of those in `only`, alone and with the
- * transfers of no message.
- */
+/** Under the first and the last value of every filter, or of those in `only`, alone and with the transfers of no message. */
 export async function writeSelections(report, file, only) {
   const { page } = report;
   await report.reset();
@@ -40,7 +37,10 @@ export async function writeSelections(report, file, only) {
   console.log(`ok   ${selections.length} selections for the command line`);
 }
 
-/** Of sizes that no message can have, the page says so beside the fields, and shows no command that is refused. */
+/**
+ * For sizes that no message can have, the page says so beside the fields, and shows no command, because it would be
+ * refused.
+ */
 export async function checkRefusal(report) {
   const [least, greatest] = [report.control('filter-min_size'), report.control('filter-max_size')];
   const sizes = await least.evaluate(({ options }) => [...options].slice(1).map(({ value }) => value));

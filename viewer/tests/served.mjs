@@ -34,7 +34,7 @@ async function check(context) {
   assert.ok(whole.time.embedded < whole.time.events, 'the whole run is too much for one page');
   assert.equal(await page.getByTestId('whole-run').count(), 0, 'it is all there is');
 
-  // The end of the run, of which the page has sums alone.
+  // The end of the run, for which the page has only sums.
   await page.getByTestId('timeline-canvas').focus();
   for (let i = 0; i < 6; ++i) await page.keyboard.press('+');
   await page.keyboard.press('End');

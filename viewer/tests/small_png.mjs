@@ -7,7 +7,7 @@ const { deflateSync, inflateSync } = zlib;
 const kMost = 256;
 const kSignature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** Node.js 18 has none in zlib. */
+/** zlib has none in Node.js 18. */
 function crc32(bytes) {
   if (zlib.crc32) return zlib.crc32(bytes);
   let crc = ~0;
@@ -26,7 +26,7 @@ function chunk(name, data) {
   return Buffer.concat([length, named, crc]);
 }
 
-/** The filters of PNG: what a byte is the difference to. */
+/** The filters of PNG: which byte is subtracted from a byte. */
 const kPredicted = [
   () => 0,
   (left) => left,
@@ -39,7 +39,7 @@ const kPredicted = [
   },
 ];
 
-/** Of 8 bits a channel and without interlacing, as browsers make them: the colour of each pixel as one number. */
+/** For 8 bits a channel and without interlacing, as browsers write them: the colour of each pixel as one number. */
 function pixelsOf(png) {
   const parts = [];
   const [width, height, depth, kind] = [png.readUInt32BE(16), png.readUInt32BE(20), png[24], png[25]];
@@ -80,7 +80,10 @@ function widest(colours) {
   return { which: spans.indexOf(span), span };
 }
 
-/** Boxes of colours: that of the greatest span is cut in two until there are enough; how many pixels it has counts little. */
+/**
+ * Boxes of colours: the one with the greatest span is cut in two until there are enough; its number of pixels counts
+ * little.
+ */
 function cutInto(counts, most) {
   const boxOf = (colours) => {
     const pixels = colours.reduce((sum, [, count]) => sum + count, 0);
@@ -100,7 +103,7 @@ function cutInto(counts, most) {
   return boxes;
 }
 
-/** The most frequent colour of each box stands for all of it, so that flat parts keep theirs. */
+/** The most frequent colour of each box represents all of it, so that flat areas keep theirs. */
 export function smallPng(png) {
   const { width, height, pixels } = pixelsOf(png);
   const counts = new Map();

@@ -1,4 +1,4 @@
-// Pictures as SVG: what is drawn is there as shapes, and any name stays text.
+// Pictures as SVG: the drawing is there as shapes, and any name stays text.
 
 import { describe, expect, it } from 'vitest';
 

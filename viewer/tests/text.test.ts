@@ -1,4 +1,4 @@
-// What readers see and share: numbers, the state in the address, and errors about bad data.
+// Texts that readers see and share: numbers, the state in the address, and errors about bad data.
 
 import { describe, expect, it } from 'vitest';
 
@@ -143,7 +143,7 @@ describe('state in the address', () => {
     }
     for (const operation of [
       ...['uct.1.5.7.0.other run', `ucx.1.5.7.0.${run.run.id}`, `uct.-1.5.7.0.${run.run.id}`, `uct.99.5.7.0.${run.run.id}`, 'uct.1.5.7.0'],
-      // As pages named operations before.
+      // The form in which earlier pages named operations.
       `uct.1.5.0.${run.run.id}`,
     ]) {
       expect(fromHash(`#operation=${operation}`, choices, axis, run)).toEqual(kInitialState);

@@ -1,5 +1,5 @@
-// Checks of a page with tiles, opened from disk: single operations come when the reader zooms in, and what is missing,
-// cut or of another run is said. Used by page.mjs.
+// Checks of a page with tiles, opened from disk: single operations come when the reader zooms in, and the page reports
+// tiles that are missing, cut or of another run. Used by page.mjs.
 
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { makeRun, resolved, written } from './make_run.mjs';
 import { unpackTables } from './pack.mjs';
 import { makeTiles, tablesWithin, tileScript } from './make_tiles.mjs';
 
-/** Where the few operations of the invented run are. */
+/** The place of the few operations of the invented run. */
 const kFirstSlabs = [0, 53, 54, 56, 58, 59, 64];
 
 /** As `uctrace view --tiles` writes it. */
@@ -34,7 +34,7 @@ class TiledPage {
     return this.page.getByTestId(name).textContent();
   }
 
-  /** Opens the page anew, at a part of the run; waits for its tiles, or for what is said in their place. */
+  /** Opens the page anew, at a part of the run; waits for its tiles, or for the message in their place. */
   async open(hash = '') {
     await this.page.goto('about:blank');
     await this.page.goto(this.address + hash);
@@ -87,7 +87,7 @@ async function checkAddress(tiled, made) {
   const fields = new URLSearchParams(new URL(await addressOf(page)).hash.slice(1));
   await tiled.open(new URL(await addressOf(page)).hash);
   assert.equal(await details.innerText(), shown, 'the same operation');
-  // Also where the address shows so much that nothing would be loaded.
+  // Also if the address shows so much that nothing would be loaded.
   fields.delete('zoom');
   await tiled.open(`#${fields}`);
   await details.waitFor();
@@ -96,7 +96,10 @@ async function checkAddress(tiled, made) {
   console.log('ok   tiles: the address of an operation');
 }
 
-/** Keeps the first operation that is found in a tile; the view is then as wide as the tile, or less than twice as wide. */
+/**
+ * Keeps the first operation that is found in a tile; the view is then at least as wide as the tile, and less than twice
+ * as wide.
+ */
 async function keepFirst({ page }, { from, to }) {
   await page.getByTestId('timeline-find').fill('rank:0');
   await page.keyboard.press('Enter');
@@ -113,7 +116,7 @@ async function checkMoving(tiled, made) {
   await keepFirst(tiled, made.spans[2]);
   const details = page.getByTestId('details-content');
   const shown = await details.innerText();
-  // Another tile comes to the one that is there, and the search looks at more: what is kept is still the same.
+  // Another tile joins the one that is there, and the search covers more: the kept operation is still the same.
   await page.waitForFunction(() => {
     const textOf = (name) => document.querySelector(`[data-testid="${name}"]`).textContent;
     return textOf('timeline-found').includes('which are loaded') && !textOf('timeline-tiles').includes('Loading');
@@ -127,7 +130,7 @@ async function checkMoving(tiled, made) {
   console.log('ok   tiles: moving from one to the next');
 }
 
-/** The details stay open when other tiles take the place of the operation's, and so it stays in the address. */
+/** The details stay open when other tiles replace the operation's tile, and so it stays in the address. */
 async function checkLeaving(tiled, made) {
   const { page } = tiled;
   await tiled.at(made.spans[2]);
@@ -194,7 +197,7 @@ async function checkDamage(tiled, made, folder) {
   console.log(`ok   tiles: ${cases.map(([name]) => name).join(', ')}`);
 }
 
-/** The tiles of a folder that was written, as the page reads them: by the call of each. */
+/** The tiles of a folder, as the page reads them: by the call of each. */
 function readTiles(folder, count) {
   return Array.from({ length: count }, (_, number) => {
     const script = readFileSync(join(folder, 'tiles', `${number}.js`), 'utf8');
@@ -202,7 +205,7 @@ function readTiles(folder, count) {
   });
 }
 
-/** What a search for MPI functions at the first process finds in the operations of a tile. */
+/** The result of a search for MPI functions at the first process in the operations of a tile. */
 function expectedCount(data, tile) {
   const { mpi_calls: calls, ucp_operations: operations } = unpackTables(tile.packed, ['mpi_calls', 'ucp_operations']);
   const has = (id) => data.texts[id].toLowerCase().includes('mpi_');
@@ -214,8 +217,8 @@ function expectedCount(data, tile) {
 }
 
 /**
- * A folder of a real recording: what the page finds in each of some tiles is what their files have. So does one of the
- * same run at an address that is served.
+ * A folder of a real recording: in each of some tiles, the page finds what their files have. So does a page of the same
+ * run at an address that is served.
  */
 export async function checkFolder(context, folder, address = addressOfFolder(folder)) {
   const page = await context.newPage();

@@ -1,4 +1,4 @@
-// Tiles of operations, against the plain rows of the run that they are cut of.
+// Tiles of operations, compared with the plain rows of the run that they are cut from.
 
 import { describe, expect, it } from 'vitest';
 
@@ -17,7 +17,7 @@ import { sameAmong } from '../src/views/timeline_target';
 import { makeRun, written } from './make_run.mjs';
 import { makeTiles, tablesWithin } from './make_tiles.mjs';
 
-/** Around the operations that the run has singly, which begin after a twentieth of it. */
+/** Around the single operations of the run, which begin after a twentieth of it. */
 const kFirstSlabs = [0, 53, 54, 56, 58, 59, 64];
 const run = makeRun({ ranks: 6, slabs: 1024, limit: 400 });
 const made = makeTiles(run, kFirstSlabs);
@@ -250,7 +250,7 @@ describe('the name of an operation in an address', () => {
   it('is the same where one that begins with it is not loaded', async () => {
     const part = await tile(3);
     const calls = tableOf(part, 'mpi_calls');
-    /** Of calls of the first process that begin at one instant. */
+    /** For calls of the first process that begin at one instant. */
     const details = (...durations: number[]) => {
       const valueOf = (name: string, row: number) =>
         ({ process: 0, start_ns: 5, duration_ns: durations[row] })[name] ?? calls.column(name)[row]!;
@@ -258,7 +258,7 @@ describe('the name of an operation in an address', () => {
       const changed = new Table('mpi_calls', durations.length, new Map(columns));
       return makeOwnOperations(data, new Map([...part, ['mpi_calls', changed]]), axis).singles.details.layers[0]!;
     };
-    // The short one is in the first tile alone, the long ones are in the second, too.
+    // The short one is only in the first tile, the long ones are also in the second.
     const [first, second] = [details(3, 900, -1, 900), details(900, -1, 900)];
     for (const [row, there] of [[1, 0], [2, 1], [3, 2]] as const) {
       expect(rowOfKept(second, keptOfRow(first, row))).toBe(there);

@@ -1,4 +1,4 @@
-// What the page computes along time and in the graph, against plain definitions.
+// Computations along time and in the graph, compared with plain definitions.
 
 import { describe, expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-// Timeline, graph, details and keys as a reader works them. Used by page.mjs.
+// Timeline, graph, details and keys as a reader uses them. Used by page.mjs.
 
 import assert from 'node:assert/strict';
 
@@ -123,7 +123,7 @@ async function checkPointer(report) {
   assert.notEqual(zoomed, whole, 'a drag zooms');
   assert.doesNotMatch(await addressOf(page), /from_ns/, 'and filters nothing');
   const middle = { clientX: x + width * 0.5, clientY: y + 60 };
-  // Over BiDi two clicks of a busy machine may lie too far apart to be one double click.
+  // Over BiDi, two clicks on a busy machine may be too far apart for a double click.
   if (kBrowser === 'firefox') await canvas.dispatchEvent('dblclick', middle);
   else await page.mouse.dblclick(middle.clientX, middle.clientY);
   const closer = await level();
@@ -147,7 +147,7 @@ async function checkPointer(report) {
   console.log('ok   timeline: drag, Shift and drag, double click, w, a, s, d');
 }
 
-/** The legend names the functions of most time, each with a colour of its own. */
+/** The legend names the functions with most time, each with its own colour. */
 async function checkFunctionLegend(report) {
   const { call_kinds: kinds } = report.data.time;
   const keys = report.control('timeline-functions').locator('.key:visible:not(:has(.waits))');
@@ -160,7 +160,7 @@ async function checkFunctionLegend(report) {
   console.log(`ok   colours of ${named.length} MPI functions`);
 }
 
-/** A click on a head sorts, the next one the other way, the third as it was; CSV has what is shown. */
+/** A click on a head sorts, the next one reverses, the third restores the first order; CSV has the rows as shown. */
 async function checkTables(report) {
   const { page } = report;
   const table = report.control('functions-table');
@@ -248,12 +248,12 @@ async function checkSvg(report, picture) {
   assert.ok(found.colours > 4, `${picture} has ${found.colours} colours`);
 }
 
-/** A message is an arrow, and its receipt has what `uctrace messages` tells. */
+/** A message is an arrow, and its receipt has the fields of `uctrace messages`. */
 async function checkReceipt(report) {
   const { page, data } = report;
-  // A pointer under which the page scrolls takes the place of what the keys reached.
+  // If the page scrolls under the pointer, the pointer replaces what the keys reached.
   await page.mouse.move(0, 0);
-  // Into the start of the run, of which every page has the single operations.
+  // To the start of the run: every page has its single operations.
   const { from_ns: from, to_ns: to, details_to_ns: end } = data.time;
   const steps = Math.max(3, Math.ceil(Math.log2((to - from) / (end - from))));
   await press(report, 'timeline-canvas', '0', ...Array(steps).fill('+'), 'Home', 'ArrowDown', 'ArrowDown');
@@ -274,7 +274,7 @@ async function checkReceipt(report) {
 
 async function checkGraph(report) {
   const { page } = report;
-  // Edges by transport count a message once for each.
+  // Edges by transport count a message once for each transport.
   await report.control('graph-by').selectOption('pair');
   for (const measure of ['bytes', 'messages', 'transfers', 'wire_bytes']) {
     await report.measure(measure);
@@ -320,7 +320,7 @@ async function checkNarrow(report) {
     await page.setViewportSize({ width, height: 800 });
     await page.reload();
     await page.locator('html[data-ready]').waitFor();
-    // What is drawn follows the size of the window a frame later.
+    // The drawing follows the size of the window one frame later.
     await page.waitForFunction(
       () => document.documentElement.scrollWidth === document.documentElement.clientWidth,
     );

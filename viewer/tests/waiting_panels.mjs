@@ -10,7 +10,10 @@ import { graphTotal, total } from './views.mjs';
 
 const kPause_ms = 500;
 
-/** Pauses of the reader last for ever while `window.neverPauses`, and what waits when the page is ready is noted. */
+/**
+ * The reader's pauses never end while `window.neverPauses` is set. Also records which panels wait when the page is
+ * ready.
+ */
 function prepare(pause_ms) {
   const { setTimeout } = window;
   window.neverPauses = true;
@@ -23,7 +26,7 @@ function prepare(pause_ms) {
   }).observe(document, { attributes: true, childList: true, subtree: true });
 }
 
-/** `makeReport(page, data)`: what the other checks take; `fill(data)`: the page of some data. */
+/** `makeReport(page, data)`: the input of the other checks; `fill(data)`: the page for some data. */
 export async function checkManyCells(context, folder, fill, makeReport) {
   const data = makeRun({ ranks: 6, steps: 2, limit: 20, copies: 200 });
   assert.ok(data.cells.length > 20_000, `${data.cells.length} cells`);

@@ -1,4 +1,4 @@
-// Waits of the page against plain sums over its tables.
+// Waits of the page, compared with plain sums over its tables.
 
 import { describe, expect, it } from 'vitest';
 
@@ -33,7 +33,7 @@ const plain: Plain[] = Array.from({ length: single.rows }, (_, row) => {
   return { process: processOf(row), from, to: from + of('ns'), cause, kind, unknown };
 });
 const finalize = data.waits.kinds.indexOf('wait_finalize');
-/** Those that sums have. */
+/** The waits that the sums include. */
 const known = plain.filter(({ unknown, kind }) => unknown === 0 && kind !== finalize);
 const length = (some: readonly Wait[]) => some.reduce((sum, { from, to }) => sum + to - from, 0);
 const sum = (values: ArrayLike<number>) => Array.from(values).reduce((all, value) => all + value, 0);

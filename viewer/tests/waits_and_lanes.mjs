@@ -1,5 +1,5 @@
-// Waits in the matrix and the timeline, the lanes of the timeline and the search in it, as a reader works
-// them. Used by views.mjs.
+// Waits in the matrix and the timeline, the lanes of the timeline and the search in it, as a reader uses them. Used by
+// views.mjs.
 
 import assert from 'node:assert/strict';
 
@@ -9,7 +9,7 @@ import { unpackTables } from './pack.mjs';
 
 const total = (values) => values.reduce((sum, value) => sum + value, 0);
 
-/** The names of the lanes in the order of the page's tables: how many there are, as the page says. */
+/** The number of lanes, as the page says. */
 async function laneCount(report) {
   return parseInt((await report.control('lanes-said').textContent()).replaceAll(',', ''), 10);
 }
@@ -19,7 +19,7 @@ async function press(report, ...keys) {
   for (const key of keys) await report.page.keyboard.press(key);
 }
 
-/** The matrix of waits has the sums of the data; a square of it tells their kinds, as text. */
+/** The matrix of waits has the sums of the data; the text of a square names their kinds. */
 export async function checkWaits(report) {
   const { page, data } = report;
   const { wait_sums: sums } = unpackTables(data.packed, ['wait_sums']);
@@ -43,7 +43,7 @@ export async function checkWaits(report) {
     const focused = () => page.evaluate(() => document.activeElement.dataset.testid ?? document.activeElement.textContent);
     assert.equal(await focused(), await first.locator('button').textContent(), 'the focus goes back into the list');
     await first.locator('button').click();
-    // A key in another view keeps what it reaches instead, and has the focus in the end.
+    // A key in another view keeps another explanation instead, and that view gets the focus at the end.
     for (const view of ['timeline-canvas', 'graph-canvas', 'matrix-canvas']) {
       const before = await dock.innerText();
       await report.control(view).focus();
@@ -59,7 +59,7 @@ export async function checkWaits(report) {
   console.log(`ok   waits of ${sums.ns.length} pairs and kinds in the matrix`);
 }
 
-/** Sorted, filtered, pinned, by host, low; and the address keeps it. */
+/** Sorted, filtered, pinned, by host, low; the address keeps all of it. */
 export async function checkLanes(report) {
   const { page, data } = report;
   const ranks = data.processes.length;
@@ -105,7 +105,7 @@ export async function checkLanes(report) {
   console.log('ok   lanes: sorted, filtered, pinned, by host, low');
 }
 
-/** Enter goes from one operation found to the next, also into the lane of a host. */
+/** Enter goes from one match to the next, also into the lane of a host. */
 export async function checkSearch(report) {
   const { page, data } = report;
   const { mpi_calls: calls, ucp_operations: operations } = unpackTables(data.packed, ['mpi_calls', 'ucp_operations']);
@@ -130,7 +130,7 @@ export async function checkSearch(report) {
   const dock = report.control('details-content');
   const first = await dock.innerText();
   assert.ok(first.includes(name), `${first} tells of ${name}`);
-  // What is said stays, also where the jump changed the lanes.
+  // The message stays, also if the jump changed the lanes.
   await page.waitForTimeout(400);
   assert.equal(await report.control('timeline-found').textContent(), said);
   for (let i = 0; i < 5 && i < found - 1; ++i) await page.keyboard.press('Enter');
@@ -148,7 +148,7 @@ export async function checkSearch(report) {
   console.log(`ok   search: ${found} times ${name}`);
 }
 
-/** The address gives the same part of the run and the same details, also once they are changed or closed. */
+/** The address restores the same part of the run and the same details, also after they are changed or closed. */
 export async function checkLook(report) {
   const { page } = report;
   const close = report.control('details-close');
@@ -160,7 +160,7 @@ export async function checkLook(report) {
     await page.goto(address);
     await page.locator('html[data-ready]').waitFor();
   };
-  // Single operations are those of the start of the run.
+  // The start of the run has single operations.
   await press(report, '0', ...Array(10).fill('+'), 'Home', 'ArrowDown', 'ArrowRight', 'Enter');
   await isIn('operation');
   const content = () => report.control('details-content').innerText();
@@ -169,7 +169,7 @@ export async function checkLook(report) {
   await reopen();
   assert.equal(await content(), shown, 'the address gives the same details');
   assert.equal(await level(), said, 'and the same part of the run');
-  // An address without it, put in by hand, closes the details.
+  // A hand-edited address without it closes the details.
   await page.evaluate(() => (location.hash = location.hash.replace(/&?operation=[^&]*/, '')));
   await close.waitFor({ state: 'hidden' });
   await page.goBack();
