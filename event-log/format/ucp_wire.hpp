@@ -186,8 +186,8 @@ constexpr const AmShape& shape_of(std::uint8_t am_id) { return detail::kShapes.o
 
 // The same for a release of UCX. A release whose headers do not name places (UCX 1.11) answers a
 // get with only req_id in front of the data. Its am_middle has the message's id in front of the
-// offset, which is then not kept. Only the order in which they are sent shows where their bytes
-// belong.
+// offset, so the offset is not kept. Only the order in which such messages are sent shows where
+// their bytes belong.
 constexpr AmShape shape_of(std::uint8_t am_id, bool names_places) {
   const bool shorter = !names_places && kind_of(am_id) == AmId::get_reply;
   return shorter ? AmShape{8, 1, false} : shape_of(am_id);

@@ -67,7 +67,7 @@ export interface Found {
 /** The operations that a query found, to step through in time. */
 export interface Findings {
   readonly count: number;
-  /** The next one in time, or the one before, around the ends. Without a start: the first one, or going back the last one. */
+  /** The next or previous one in time, around the ends. Without a start: the first one, backwards the last one. */
   next(from: Found | undefined, step: 1 | -1): Found | undefined;
   /** How many are at or before this one. */
   placeOf(found: Found): number;
