@@ -103,9 +103,14 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
   let shown: View | undefined;
 
   let later = 0;
+  /** As it was last read or written. */
+  let address = location.hash;
   const writeAddress = () => {
     clearTimeout(later);
+    // The reader has changed it, and it is about to be followed.
+    if (location.hash !== address) return;
     history.replaceState(null, '', `#${toHash(state, data.run.id)}`);
+    address = location.hash;
   };
   const note: Note = (look) => {
     state = { ...state, look };
@@ -181,7 +186,8 @@ async function showPage(root: HTMLElement, { main, bar, findings, rest }: Beginn
   });
   const followAddress = () => {
     clearTimeout(later);
-    state = fromHash(location.hash, choices, axis, data);
+    address = location.hash;
+    state = fromHash(address, choices, axis, data);
     show(panels);
     // Otherwise the earlier view could still get into the address.
     panelShow.reveal(timeline.root);

@@ -10,8 +10,10 @@ import { copyButton } from './copy_button';
 export const kKeptChange = 'keptchange';
 
 export interface Explanation {
-  /** The part of the page that explains something, and gets the focus when its details are closed. */
+  /** The part of the page that explains something. */
   readonly owner: HTMLElement;
+  /** Gets the focus when the details are closed, instead of the owner, if it is still in the page. */
+  readonly from?: HTMLElement;
   /** The place in the window of the thing that it explains. */
   readonly box: () => DOMRect;
   /** An <hr> separates parts; once kept, they stand beside each other. */
@@ -128,12 +130,12 @@ export function makeDetailsDock(update: Update): DetailsDock {
     enter: () => isKept && content.focus({ preventScroll: true }),
     close() {
       if (!isKept) return false;
-      const { owner } = shown!;
+      const { owner, from } = shown!;
       fill(undefined);
       isKept = false;
       resize();
       owner.dispatchEvent(new Event(kKeptChange));
-      owner.focus({ preventScroll: true });
+      (from?.isConnected ? from : owner).focus({ preventScroll: true });
       return true;
     },
   };

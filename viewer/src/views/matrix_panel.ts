@@ -41,7 +41,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   let chosenLast: string | undefined;
   const nameOf = (of: Square) => JSON.stringify([kind.id, kind.keysOf(of)]);
 
-  const choose = (chosen: Square) => {
+  const choose = (chosen: Square, from?: HTMLElement) => {
     if (!view) return;
     const wanted = kind.choice(chosen);
     const name = nameOf(chosen);
@@ -52,7 +52,7 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
       return;
     }
     mark(chosen);
-    dock.keep({ owner: canvas, box, content: kind.describe(view, chosen) });
+    dock.keep({ owner: canvas, ...(from && { from }), box, content: kind.describe(view, chosen) });
   };
 
   const mark = (next: Square | undefined) => {
@@ -62,7 +62,10 @@ export function makeMatrixPanel(context: Context, update: Update): Panel {
   };
   const box = () => marker.getBoundingClientRect();
   const actions = {
-    choose,
+    choose(chosen: Square) {
+      const { activeElement } = document;
+      choose(chosen, activeElement instanceof HTMLElement ? activeElement : undefined);
+    },
     point(next: Square | undefined) {
       if (dock.keeps(canvas)) return;
       dock.leave(canvas);

@@ -79,8 +79,8 @@ export function makeMessagesPanel(context: Context, showOperation: (found: Found
   const follow = (row: number, link: HTMLElement) => {
     const found = messages.list.operationOf(row);
     if (found) showOperation(found, messages.list.spanOf(row));
-    // Rows come and go; the section stays and gets the focus back.
-    else context.dock.keep({ owner: root, box: () => link.getBoundingClientRect(), content: messages.describe(row) });
+    // Rows come and go: if the link is gone, the section gets the focus back.
+    else context.dock.keep({ owner: root, from: link, box: () => link.getBoundingClientRect(), content: messages.describe(row) });
   };
   const rowOf = (row: number): HTMLElement => {
     const [number, ...others] = messages.list.columns as [MessageColumn, ...MessageColumn[]];
