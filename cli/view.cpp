@@ -252,8 +252,9 @@ void serve(const serving::PageServer& pages, std::size_t port, serving::StopSign
 
 // What the page shows in place of something that could not be made.
 std::string served_failure(const std::exception& failure) {
-  if (dynamic_cast<const UnreadableStore*>(&failure) == nullptr) return failure_text(failure);
-  Problem problem = static_cast<const UnreadableStore&>(failure).problem();
+  const auto* const unreadable = dynamic_cast<const UnreadableStore*>(&failure);
+  if (unreadable == nullptr) return failure_text(failure);
+  Problem problem = unreadable->problem();
   problem.to_do += ", and start `uctrace view --serve` again";
   return Error(problem).message();
 }

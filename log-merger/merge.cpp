@@ -13,7 +13,6 @@
 #include "log-merger/audit/describe_windows.hpp"
 #include "log-merger/audit/totals.hpp"
 #include "log-merger/connections/connections.hpp"
-#include "log-merger/connections/estimates.hpp"
 #include "log-merger/folder/launcher_line.hpp"
 #include "log-merger/hang/open_call_notes.hpp"
 #include "log-merger/job/job.hpp"
@@ -121,7 +120,6 @@ Run merged(merge::Job job) {
   merge::add_memory_calls(job);
   merge::add_kernel_accesses(job);
   merge::add_connections(job);
-  merge::add_estimates(job);
   merge::build_transfers(job, merge::Operations::go);
   merge::build_mpi_calls(job);
   merge::place_devices(job);

@@ -1,7 +1,7 @@
 #include "ucp-shim/contexts.hpp"
 
 #include "interpose/export.hpp"
-#include "interpose/fork_lock.hpp"
+#include "interpose/newest.hpp"
 #include "interpose/original.hpp"
 
 namespace uctrace::ucp {
@@ -12,21 +12,7 @@ using interpose::Original;
 
 constinit Original<decltype(&::ucp_init_version)> original_init{"ucp_init_version"};
 
-struct Context {
-  ucp_context_h handle;
-  JobSize job;
-};
-constexpr std::uint32_t kMostContexts = 64;
-constinit interpose::ForkLock contexts_lock{};
-constinit Context contexts[kMostContexts]{};
-constinit std::uint32_t next_context = 0;
-
-Context* find_context(ucp_context_h handle) {
-  for (Context& context : contexts) {
-    if (context.handle == handle) return &context;
-  }
-  return nullptr;
-}
+constinit interpose::Newest<ucp_context_h, JobSize, 64> job_sizes;
 
 std::uint32_t told_number(std::size_t number) {
   return number < UINT32_MAX ? static_cast<std::uint32_t>(number) : UINT32_MAX;
@@ -43,21 +29,9 @@ JobSize job_size_in(const ucp_params_t& params) {
   return job;
 }
 
-// The handle may be that of an earlier context that is gone.
-void remember(ucp_context_h handle, const JobSize& job) {
-  const interpose::Held held(contexts_lock);
-  Context* context = find_context(handle);
-  if (context == nullptr) context = &contexts[next_context++ % kMostContexts];
-  *context = {handle, job};
-}
-
 }  // namespace
 
-JobSize job_size_of(ucp_context_h handle) {
-  const interpose::Held held(contexts_lock);
-  const Context* context = find_context(handle);
-  return context != nullptr ? context->job : JobSize{};
-}
+JobSize job_size_of(ucp_context_h handle) { return job_sizes.of(handle); }
 
 }  // namespace uctrace::ucp
 
@@ -72,6 +46,6 @@ UCTRACE_EXPORT ucs_status_t ucp_init_version(unsigned api_major, unsigned api_mi
   const ucp::JobSize job = ucp::job_size_in(*params);
   const ucs_status_t status =
       ucp::original_init.get(caller)(api_major, api_minor, params, config, context);
-  if (status == UCS_OK) ucp::remember(*context, job);
+  if (status == UCS_OK) ucp::job_sizes.remember(*context, job);
   return status;
 }

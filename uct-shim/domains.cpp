@@ -7,7 +7,7 @@
 
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/export.hpp"
-#include "interpose/fork_lock.hpp"
+#include "interpose/newest.hpp"
 #include "interpose/original.hpp"
 #include "uct-shim/memory_calls.hpp"
 
@@ -19,28 +19,14 @@ using interpose::Original;
 
 // Only the newest: after a domain its interfaces are opened next.
 struct DomainName {
-  uct_md_h handle;
-  char name[kDomainNameBytes];
+  char text[kDomainNameBytes];
 };
-constexpr std::size_t kMaxDomains = 256;
-constinit interpose::ForkLock domains_lock{};
-constinit DomainName domains[kMaxDomains]{};
-constinit std::size_t next_domain = 0;
-
-DomainName* named_domain(uct_md_h handle) {
-  for (DomainName& domain : domains) {
-    if (domain.handle == handle) return &domain;
-  }
-  return nullptr;
-}
+constinit interpose::Newest<uct_md_h, DomainName, 256> domain_names;
 
 void remember_domain(uct_md_h handle, const char* name) {
-  const interpose::Held held(domains_lock);
-  DomainName* place = named_domain(handle);
-  if (place == nullptr) place = &domains[next_domain++ % kMaxDomains];
-  place->handle = nullptr;
-  snprintf(place->name, sizeof place->name, "%s", name);
-  place->handle = handle;
+  DomainName kept{};
+  snprintf(kept.text, sizeof kept.text, "%s", name);
+  domain_names.remember(handle, kept);
 }
 
 // The handles whose names are in the log, each with the number of the log in its upper bits, in one
@@ -89,9 +75,8 @@ constinit Original<decltype(&::uct_md_open)> original_open{"uct_md_open"};
 }  // namespace
 
 void name_domain(uct_md_h domain, char (&name)[kDomainNameBytes]) {
-  const interpose::Held held(domains_lock);
-  const DomainName* const known = domain != nullptr ? named_domain(domain) : nullptr;
-  snprintf(name, sizeof name, "%s", known != nullptr ? known->name : "");
+  const DomainName known = domain_names.of(domain);
+  memcpy(name, known.text, sizeof name);
 }
 
 bool tell_domain(uct_md_h domain) {

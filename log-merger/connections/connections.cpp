@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "log-merger/attribute/payload.hpp"
+#include "log-merger/connections/estimates.hpp"
 #include "log-merger/connections/ucp_endpoints.hpp"
 #include "log-merger/model/durations.hpp"
 #include "log-merger/model/ucs_names.hpp"
@@ -40,8 +41,8 @@ struct Use {
 
 class ConnectionsOfProcess {
  public:
-  ConnectionsOfProcess(Job& job, ProcessIndex process)
-      : job_(job), process_(process), log_(job.logs[process]), ucp_endpoints_(log_) {}
+  ConnectionsOfProcess(Job& job, ProcessIndex process, const UcpEndpoints& ucp_endpoints)
+      : job_(job), process_(process), log_(job.logs[process]), ucp_endpoints_(ucp_endpoints) {}
 
   void count() {
     uses_.resize(log_.endpoints.size());
@@ -120,7 +121,7 @@ class ConnectionsOfProcess {
   Job& job_;
   ProcessIndex process_;
   ProcessLog& log_;
-  UcpEndpoints ucp_endpoints_;
+  const UcpEndpoints& ucp_endpoints_;
   ByIndex<Endpoint, Use> uses_;
 };
 
@@ -137,9 +138,12 @@ void mark_first_messages(Run& run) {
 }  // namespace
 
 void add_connections(Job& job) {
+  const std::vector<UcpEndpoints> ucp_endpoints = ucp_endpoints_of(job);
   std::vector<ConnectionsOfProcess> processes;
   processes.reserve(job.logs.size());
-  for (const ProcessIndex process : job.logs.indexes()) processes.emplace_back(job, process);
+  for (const ProcessIndex process : job.logs.indexes()) {
+    processes.emplace_back(job, process, ucp_endpoints[process.place()]);
+  }
   job.workers.each(processes.size(), [&](std::size_t i) { processes[i].count(); });
   for (ConnectionsOfProcess& process : processes) process.add();
   Run& run = job.run;
@@ -154,6 +158,7 @@ void add_connections(Job& job) {
     message.connection_ns = std::max(message.connection_ns, row.waited_ns);
   }
   mark_first_messages(run);
+  add_estimates(job, ucp_endpoints);
 }
 
 }  // namespace uctrace::merge

@@ -5,8 +5,9 @@
 
 namespace uctrace::merge {
 
-// Makes Run::connections and the waits of messages for them. After messages have their rows, and
-// before UCT operations are dropped. Sets Message::first as well.
+// Makes Run::connections, the waits of messages for them, and Run::estimates. After messages,
+// processes and settings have their rows, and before UCT operations are dropped. Sets
+// Message::first as well.
 void add_connections(Job& job);
 
 }  // namespace uctrace::merge

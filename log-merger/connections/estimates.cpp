@@ -10,7 +10,6 @@
 #include <tuple>
 #include <vector>
 
-#include "log-merger/connections/ucp_endpoints.hpp"
 #include "log-merger/job/rows_by_handle.hpp"
 #include "log-merger/model/reach.hpp"
 
@@ -23,7 +22,7 @@ bool is_word(const std::string& text, const char* word) {
   return strcasecmp(text.c_str(), word) == 0;
 }
 
-// What a user set in place of what programs tell. By process; 0 = what the program told.
+// The numbers that users set, by process; they replace those that programs tell. 0 = not known.
 class NumbersSet {
  public:
   NumbersSet(const Run& run, std::string_view variable) : of_(run.processes.size()) {
@@ -62,9 +61,8 @@ class Estimates {
   explicit Estimates(const Job& job)
       : job_(job), endpoints_(job.run, "UCX_NUM_EPS"), processes_(job.run, "UCX_NUM_PPN") {}
 
-  Counts of(ProcessIndex process) const {
+  Counts of(ProcessIndex process, const UcpEndpoints& made) const {
     const ProcessLog& log = job_.logs[process];
-    const UcpEndpoints made(log);
     std::map<const UcpEndpoint*, Expected> fastest;
     for (const Endpoint& lane : log.endpoints) {
       const Interface* interface = log.interface(lane.interface);
@@ -112,16 +110,15 @@ std::optional<Expected> expected_of(const log::InterfaceSpeed& speed, const JobS
   return makes_sense ? std::optional(expected) : std::nullopt;
 }
 
-void add_estimates(Job& job) {
+void add_estimates(Job& job, const std::vector<UcpEndpoints>& of_process) {
   const Estimates estimates(job);
-  std::vector<ProcessIndex> processes;
-  for (const ProcessIndex process : job.logs.indexes()) processes.push_back(process);
-  std::vector<Counts> of_process(processes.size());
-  job.workers.each(processes.size(),
-                   [&](std::size_t i) { of_process[i] = estimates.of(processes[i]); });
+  std::vector<Counts> counts(of_process.size());
+  job.workers.each(counts.size(), [&](std::size_t i) {
+    counts[i] = estimates.of(ProcessIndex(static_cast<std::int32_t>(i)), of_process[i]);
+  });
   Counts all;
-  for (const Counts& counts : of_process) {
-    for (const auto& [what, endpoints] : counts) all[what] += endpoints;
+  for (const Counts& own : counts) {
+    for (const auto& [what, endpoints] : own) all[what] += endpoints;
   }
   for (const auto& [what, endpoints] : all) {
     const auto& [reach, latency_ps, per_second_bytes] = what;

@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
+#include "log-merger/connections/ucp_endpoints.hpp"
 #include "log-merger/job/job.hpp"
 
 namespace uctrace::merge {
@@ -27,6 +29,6 @@ std::optional<Expected> expected_of(const log::InterfaceSpeed& speed, const JobS
 // Makes Run::estimates, after the rows of processes and settings. Of the lanes of an endpoint UCX
 // takes the one of the greatest bandwidth; lanes are the UCT endpoints that UCX made during
 // ucp_ep_create.
-void add_estimates(Job& job);
+void add_estimates(Job& job, const std::vector<UcpEndpoints>& of_process);
 
 }  // namespace uctrace::merge

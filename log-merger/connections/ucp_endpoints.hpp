@@ -13,6 +13,7 @@ namespace uctrace::merge {
 
 class UcpEndpoints {
  public:
+  UcpEndpoints() = default;
   explicit UcpEndpoints(const ProcessLog& log) {
     for (const UcpEndpoint& row : log.ucp_endpoints) of_worker_[row.worker].push_back(&row);
     for (auto& [worker, rows] : of_worker_) {
@@ -33,5 +34,14 @@ class UcpEndpoints {
  private:
   std::unordered_map<std::uint64_t, std::vector<const UcpEndpoint*>> of_worker_;
 };
+
+// Of each process of the job, made by all threads.
+inline std::vector<UcpEndpoints> ucp_endpoints_of(const Job& job) {
+  std::vector<UcpEndpoints> of_process(job.logs.size());
+  job.workers.each(of_process.size(), [&](std::size_t i) {
+    of_process[i] = UcpEndpoints(job.logs[ProcessIndex(static_cast<std::int32_t>(i))]);
+  });
+  return of_process;
+}
 
 }  // namespace uctrace::merge

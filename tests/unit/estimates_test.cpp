@@ -85,7 +85,7 @@ struct TwoRanks {
         {run.texts.intern(name), run.texts.intern(value), SettingFrom::environment, 0, 2});
   }
   const Run& made() {
-    add_estimates(builder.job);
+    add_estimates(builder.job, ucp_endpoints_of(builder.job));
     return builder.job.run;
   }
 };

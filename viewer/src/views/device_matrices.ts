@@ -11,17 +11,17 @@ import {
   type LegMeasure,
   type Legs,
 } from '../device_matrix';
-import { cellValues, kMeasures, type Measure } from '../filter';
+import { cellValues, type Measure } from '../filter';
 import { kMaxSide, makeMatrix, type Square } from '../matrix';
 import { makeMemoryMatrix, type Memory, type MemoryMatrix } from '../memories';
 import type { Context, View } from '../page';
-import { largestPairs, largestSquares } from '../pairs';
+import { largestSquares } from '../pairs';
 import { matricesOf, type Wanted } from '../state';
 import { formatExactValue, kMeasureNames, wordsOf } from '../words';
 import { describeLegs } from './leg_details';
 import type { MatrixKind } from './matrix_kind';
 import { describeCells } from './pair_details';
-import { makePairList } from './pair_list';
+import { makePairList, sumsOfCells } from './pair_list';
 import { edgeMeasure } from './process_graph';
 
 /** The matrices that are useful for this run. */
@@ -35,12 +35,17 @@ const kByEnds = 'filter by its ends, as far as filters tell them apart';
 
 type Ends<T> = readonly [T, T];
 
-function endsOf<T>(parts: readonly T[], { row, column }: Square): Ends<T> {
-  return [parts[row]!, parts[column]!];
-}
-
-function keysOf([from, to]: Ends<{ readonly key: string }>): Record<string, string> {
-  return { from: from.key, to: to.key };
+/** What squares are called whose rows are these parts. */
+function squaresOfParts<T extends { readonly key: string; readonly label: string }>(parts: () => readonly T[]) {
+  const ends = ({ row, column }: Square): Ends<T> => [parts()[row]!, parts()[column]!];
+  return {
+    ends,
+    title: (square: Square) => ends(square).map(({ label }) => label).join(' → '),
+    keysOf(square: Square): Record<string, string> {
+      const [from, to] = ends(square);
+      return { from: from.key, to: to.key };
+    },
+  };
 }
 
 type Placed = Pick<Device, 'gpu' | 'host'>;
@@ -67,8 +72,7 @@ function nameOfMemory({ short, label, gpu, host }: Memory): string {
 
 function makeMemories(context: Context): MatrixKind {
   let made: MemoryMatrix = { memories: [], values: new Float64Array(), squares: new Int32Array() };
-  const ends = (square: Square) => endsOf(made.memories, square);
-  const title = (square: Square) => ends(square).map(({ label }) => label).join(' → ');
+  const { ends, title, keysOf } = squaresOfParts(() => made.memories);
   const label = (row: number) => nameOfMemory(made.memories[row]!);
   const kindOf = ({ key }: Memory) => key.split(' ')[0]!;
   const hasGpus = context.data.devices.gpus.length > 0;
@@ -101,7 +105,7 @@ function makeMemories(context: Context): MatrixKind {
       'that of the column.',
     describe,
     choice,
-    keysOf: (square) => keysOf(ends(square)),
+    keysOf,
     makeList: (actions) =>
       makePairList(
         {
@@ -110,11 +114,7 @@ function makeMemories(context: Context): MatrixKind {
           hasLongNames: true,
           name: label,
           title,
-          measures: ({ measure }) => [measure, ...kMeasures.filter((other) => other !== measure)],
-          measureName: (measure) => kMeasureNames[measure],
-          largest: ({ columns, selection }, matrix, limit) =>
-            largestPairs(columns, selection, made.squares, matrix, limit),
-          total: ({ measure, totals }) => totals[measure],
+          ...sumsOfCells(() => made.squares),
           chooses: (pair) => (choice(pair) ? kByEnds : 'keep its details'),
           chosen: () => undefined,
           describe,
@@ -146,8 +146,7 @@ function makeDevices(context: Context): MatrixKind {
   let found: Legs | undefined;
   // Made on demand: it costs one pass over all transfers.
   const legs = () => (found ??= makeLegs(context.columns));
-  const ends = (square: Square) => endsOf(legs().devices, square);
-  const title = (square: Square) => ends(square).map(({ label }) => label).join(' → ');
+  const { ends, title, keysOf } = squaresOfParts(() => legs().devices);
   const label = (row: number) => legs().devices[row]!.label;
   const choice = (square: Square): Wanted | undefined => {
     const [from, to] = ends(square);
@@ -171,7 +170,7 @@ function makeDevices(context: Context): MatrixKind {
     note: (view) => noteOfLegs(view, legs()),
     describe,
     choice,
-    keysOf: (square) => keysOf(ends(square)),
+    keysOf,
     makeList: (actions) =>
       makePairList(
         {

@@ -1,12 +1,12 @@
 // Beside the matrix: the pairs of ranks, memories or devices with the most traffic, or the parts of the chosen pair.
 
 import { button, columnHead, element, numberCell } from '../dom';
-import type { Measure } from '../filter';
+import { kMeasures, type Measure } from '../filter';
 import { formatCount, formatShare } from '../format';
 import type { Matrix, Square } from '../matrix';
 import type { View } from '../page';
-import type { LargestPairs, PairLoad } from '../pairs';
-import { formatExactValue, formatValue } from '../words';
+import { largestPairs, type LargestPairs, type PairLoad } from '../pairs';
+import { formatExactValue, formatValue, kMeasureNames } from '../words';
 import { growingTable, type GrowingTable } from '../table';
 import type { MatrixList } from './matrix_kind';
 import { barCell, PairRows } from './pair_rows';
@@ -42,6 +42,16 @@ export interface PairsOf {
   /** The pair in the filter. */
   chosen(view: View): Square | undefined;
   describe(view: View, square: Square): HTMLElement[];
+}
+
+/** The sums of a matrix of cells. `squares`: the square of each cell. */
+export function sumsOfCells(squares: () => Int32Array): Pick<PairsOf, 'measures' | 'measureName' | 'largest' | 'total'> {
+  return {
+    measures: ({ measure }) => [measure, ...kMeasures.filter((other) => other !== measure)],
+    measureName: (measure) => kMeasureNames[measure],
+    largest: ({ columns, selection }, matrix, limit) => largestPairs(columns, selection, squares(), matrix, limit),
+    total: ({ measure, totals }) => totals[measure],
+  };
 }
 
 export function makePairList(of: PairsOf, actions: PairActions): MatrixList {

@@ -1,14 +1,13 @@
 // The matrices of ranks: traffic from rank to rank, and which rank waited for which.
 
-import { cellValues, kMeasures } from '../filter';
+import { cellValues } from '../filter';
 import { kMaxSide, makeAxis, makeMatrix, processesOf, rowOf, squaresOf, type Axis, type Square } from '../matrix';
 import type { Context } from '../page';
-import { largestPairs } from '../pairs';
 import { selectWaits, type WaitCells } from '../wait_matrix';
-import { kMeasureNames, kWaitWords, rowLabel, wordsOf } from '../words';
+import { kWaitWords, rowLabel, wordsOf } from '../words';
 import type { MatrixKind } from './matrix_kind';
 import { describeCells, describeEnds } from './pair_details';
-import { makePairList } from './pair_list';
+import { makePairList, sumsOfCells } from './pair_list';
 import { describeWaitPair, makeWaitList } from './wait_list';
 
 export function makeRankMatrices(context: Context): MatrixKind[] {
@@ -53,10 +52,7 @@ function makeTraffic(context: Context, axis: Axis, ofRanks: OfRanks): MatrixKind
           hasLongNames: false,
           name: ofRanks.label,
           title,
-          measures: ({ measure }) => [measure, ...kMeasures.filter((other) => other !== measure)],
-          measureName: (measure) => kMeasureNames[measure],
-          largest: ({ columns, selection }, matrix, limit) => largestPairs(columns, selection, squares, matrix, limit),
-          total: ({ measure, totals }) => totals[measure],
+          ...sumsOfCells(() => squares),
           chooses: () => (axis.group === 1 ? 'show only this pair' : ''),
           chosen: ({ filter: { src, dst } }) =>
             src === undefined || dst === undefined || axis.group > 1
