@@ -17,11 +17,12 @@ class Newest {
     const Held held(lock_);
     Entry* entry = find(handle);
     if (entry == nullptr) entry = &entries_[next_++ % kMost];
-    // A fork child may find the lock held, and what is here after any of these stores.
+    // A fork child may find the lock held, and what is here after any of these stores. fork() takes from
+    // every processor the stores that it has made, so only the compiler could change their order.
     entry->handle = Handle{};
-    std::atomic_thread_fence(std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     entry->value = value;
-    std::atomic_thread_fence(std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     entry->handle = handle;
   }
 
