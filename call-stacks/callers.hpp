@@ -15,7 +15,8 @@ namespace detail {
 // others; 0 = none. A page never spans two modules.
 inline constexpr std::size_t kCallerPages = 1024;
 inline constexpr unsigned kCodePageBits = 12;
-UCTRACE_OWN extern std::uint64_t caller_pages[kCallerPages];
+// The wrappers of MPI, which are in C, use its other name.
+UCTRACE_OWN extern std::uint64_t caller_pages[kCallerPages] __asm__("uctrace_caller_pages");
 void learn_caller(std::uint64_t page);
 }  // namespace detail
 

@@ -108,9 +108,9 @@ typedef struct UctraceProbedReceive {
 // they fit, until it is known whether it ended any.
 typedef struct UctraceRequests {
   UctraceCall call;
-  UctraceWord requests, count;  // address of the handles
-  UctraceWord flag;             // address of the flag "any (or all) ended"; 0 = has none
-  UctraceWord index;            // address of the index that ended
+  UctraceWord requests, count;     // address of the handles
+  UctraceWord flag;                // address of the flag "any (or all) ended"; 0 = has none
+  UctraceWord index;               // address of the index that ended
   UctraceWord ended_count, ended;  // addresses of their number and indices
   UctraceWord* kept;               // at least kUctraceKept words; NULL: the call waits or starts
   UctraceEnding ending;
@@ -254,6 +254,42 @@ typedef struct UctraceFlavour {
   UctraceHandle t_all_handles;  // if it is a symbol, the value stored there
 } UctraceFlavour;
 
+// What a call that is left out needs to know of the library (mpi::Library).
+typedef struct UctraceConstants {
+  UctraceWord handle_mask, request_null;
+  int32_t proc_null, any_source, any_tag;
+} UctraceConstants;
+
+// Which way the most common classes of calls take.
+typedef enum UctraceWay {
+  kUctraceRecords,
+  kUctraceCounts,     // a shorter one: they are only counted
+  kUctraceLeavesOut,  // another: recording is off
+} UctraceWay;
+
+// --- the recorder's, for calls that are left out: C cannot include its headers -------------------
+// mpi-attribution/way.cpp compares them.
+
+typedef struct UctraceShownCall {  // log::CurrentCall
+  uint64_t caller, request, head, start_tick, scope;
+  int32_t peer, tag;
+} UctraceShownCall;
+
+typedef struct UctraceThreadLane {  // log::detail::ThreadLane
+  char* lane;
+  uint32_t generation, asked_in, lanes_then;
+} UctraceThreadLane;
+
+enum { kUctraceNoPeer = INT32_MIN, kUctraceAny = -1, kUctraceNull = -2 };  // of log::MpiCall
+enum { kUctraceRecordingOn = 1 };
+enum { kUctraceInfo = 32, kUctraceSharedTick = 56, kUctraceSeen = 176 };   // in a lane
+enum { kUctraceCalls = 112, kUctraceOutside = 368, kUctraceShown = 464 };  // in its LaneInfo
+enum { kUctraceCallerPages = 1024, kUctraceCodePageBits = 12 };
+
+extern uint32_t* uctrace_armed;  // log::detail::armed: the log's generation
+extern uint64_t uctrace_recording_state;
+extern uint64_t uctrace_caller_pages[kUctraceCallerPages];
+
 // --- generated -----------------------------------------------------------------------------------
 
 extern UctraceFunction uctrace_mpi_functions[];
@@ -266,9 +302,12 @@ extern const unsigned uctrace_mpi_flavour_count;
 // Whether calls are measured. Set once, before the first original becomes visible.
 extern bool uctrace_mpi_recording;
 
-// Whether calls are only counted, in a world that is already described: the most common classes of
-// calls then take a shorter path. Accessed with __atomic builtins.
-extern bool uctrace_mpi_only_counts;
+// A UctraceWay; other than kUctraceRecords in a world that is already described only. Accessed with
+// __atomic builtins. It may be behind: a call that is left out looks for itself.
+extern uint8_t uctrace_mpi_way;
+
+// Set before the first wrapper sees uctrace_mpi_recording.
+extern UctraceConstants uctrace_mpi_constants;
 
 // Whether uctrace offers its own variables through MPI_T (tool_calls.cpp); set when
 // uctrace_mpi_recording is.

@@ -10,6 +10,7 @@
 #include "mpi-attribution/children.hpp"
 #include "mpi-attribution/counted_comms.hpp"
 #include "mpi-attribution/rank_runs.hpp"
+#include "mpi-attribution/way.hpp"
 
 namespace uctrace::mpi {
 
@@ -214,6 +215,7 @@ void take_place_by_session(Handle session) {
   world_session = session;
   take_place(rank, size, log::ThreadLevel::unknown);  // each session has its own level
   world_by.store(WorldBy::session, std::memory_order_release);
+  choose_way();
 }
 
 Handle any_session() {
@@ -268,7 +270,7 @@ void describe_world(std::uint16_t function) {
   if (world_by.load(std::memory_order_relaxed) != WorldBy::init && is_initialised()) {
     describe_initialised_world(function);
     world_by.store(WorldBy::init, std::memory_order_release);
-    __atomic_store_n(&uctrace_mpi_only_counts, log::counts_only(), __ATOMIC_RELAXED);
+    choose_way();
   }
 }
 

@@ -120,6 +120,10 @@ def request_fields(function):
     return []
 
 
+def has_tag(function):
+    return "tag" in function.roles and "peer" in function.roles
+
+
 def call_fields(function, number):
     """Initialiser of a UctraceCall."""
     fields = [f".head = {record_head(function, number)}", ".result = (Word)kUctraceNotReturned",
@@ -129,7 +133,7 @@ def call_fields(function, number):
             fields.append(f".scope = {handle}")
         elif address := function.argument(role + "_at"):
             fields.append(f".scope = uctrace_mpi_handle_at({address})")
-    if "tag" in function.roles and "peer" in function.roles:
+    if has_tag(function):
         fields.append(".has_tag = true")
     if function.has_big_counts:
         fields.append(".big_counts = true")
@@ -265,13 +269,14 @@ WRAPPER_EXPORT Word {function.name}({', '.join(parameters) or 'void'}) {{
 """
 
 
-# Classes of functions of which only calls are counted, whatever they return.
+# Classes of functions of which only calls are counted, whatever they return. Together with sends, they also take a
+# shorter path while they are left out.
 COUNTED_AS_CALLS = ("receive", "probe", "wait", "test", "wait_all", "wait_any", "wait_some",
                     "test_all", "test_any", "test_some")
 
 
-def is_counted_shortly(function):
-    """Whether it has a shorter path while calls are only counted."""
+def has_short_paths(function):
+    """Whether it has a shorter path while calls are only counted, and one while they are left out."""
     return function.kind in (*COUNTED_AS_CALLS, "send") and not makes_persistent(function)
 
 
@@ -302,6 +307,34 @@ WRAPPER_COUNTED Word counted_{function.name}({parameters}) {{
 """
 
 
+def left_out_wrapper(function, number):
+    """The path while recording is off: the function that shows the call around the original."""
+    names = [f"a{i}" for i in range(len(function.roles))]
+    parameters, arguments = ", ".join(f"Word {name}" for name in names), ", ".join(names)
+    shown = {"head": record_head(function, number), "caller": "WRAPPER_CALLER", "request": "0", "scope": "0",
+             "peer": "kUctraceNoPeer", "tag": "kUctraceNoPeer"}
+    if comm := function.argument("comm"):
+        shown["scope"] = f"handle_of_left_out({comm})"
+    if peer := function.argument("peer"):
+        shown["peer"] = f"peer_of_left_out({peer})"
+    if has_tag(function):
+        shown["tag"] = f"tag_of_left_out({function.argument('tag')})"
+    if new := function.argument("new_request"):
+        shown["request"] = new
+    for role in ("request", "request_at"):
+        if argument := function.argument(role):
+            shown["request"] = f"{role}{'_of' if role == 'request' else ''}_left_out({argument})"
+    fields = ", ".join(f".{field} = {value}" for field, value in shown.items())
+    return f"""WRAPPER_LEFT_OUT Word left_out_{function.name}({parameters}) {{
+  void* original = known_original({number}, kUctraceMpi);
+  char* const lane = lane_of_left_out({number}, WRAPPER_CALLER);
+  if (__builtin_expect(original == 0 || lane == 0 || !is_outermost(), 0)) return recorded_{function.name}({arguments});
+  LEAVE_BY(leave_left_out) bool guard = enter_left_out(lane, (LeftOutCall){{{fields}}});
+  return {call_of_original(function)};
+}}
+"""
+
+
 def wrapper(function, number):
     shape = SHAPES[function.kind]
     if function.kind == "tool":
@@ -324,9 +357,9 @@ def wrapper(function, number):
         for symbol, name in ((mpi, function.name), (pmpi, "P" + function.name)) if symbol != name)
     # The caller of a PMPI function is checked only once.
     entry, branch, by_binding = f"WRAPPER_EXPORT Word {mpi}", "", measured
-    if is_counted_shortly(function):
+    if has_short_paths(function):
         entry = f"WRAPPER_RECORDED Word recorded_{function.name}"
-        branch = (counted_wrapper(function, number) +
+        branch = (counted_wrapper(function, number) + left_out_wrapper(function, number) +
                   f"DEFINE_BRANCH({mpi}, {function.name}, ({parameters}), ({arguments}))\n")
         by_binding = f"(only_counts() ? counting_{function.name}(original, {arguments}) : {measured})"
     return f"""
@@ -356,7 +389,7 @@ def prototypes(functions):
             continue
         words = ", ".join(["Word"] * len(function.roles)) or "void"
         # DEFINE_BRANCH declares what it defines.
-        names = exported(function)[1:] if is_counted_shortly(function) else exported(function)
+        names = exported(function)[1:] if has_short_paths(function) else exported(function)
         for name in names:
             yield f"Word {name}({words});"
 

@@ -15,10 +15,10 @@
 #include "interpose/fork_lock.hpp"
 #include "interpose/scope.hpp"
 #include "mpi-attribution/library.hpp"
+#include "mpi-attribution/way.hpp"
 
 extern "C" {
 constinit bool uctrace_mpi_recording = false;
-[[gnu::used]] constinit bool uctrace_mpi_only_counts = false;  // by assembly, too
 constinit bool uctrace_mpi_offers_variables = false;
 }
 
@@ -178,6 +178,8 @@ bool adopt(Scope& scope, const UctraceFlavour& flavour, const char* version_text
   library.distributed_graph = flavour.distributed_graph;
   know_tags(version_text);
   library.combiners = flavour.combiners;
+  uctrace_mpi_constants = {library.handle_mask, library.request_null, library.proc_null,
+                           library.any_source, library.any_tag};
   return true;
 }
 
@@ -274,6 +276,7 @@ void* resolve(UctraceFunction& function, UctraceEntry entry, const void* caller)
                                    find_tools(scope, library.tools) &&
                                    find_tool_handles(scope, *library.flavour);
     log::at_new_log(forget_names);
+    log::tell_switches_to(choose_way);
     publish_originals(scope);
     progress = Progress::done;
   }

@@ -90,38 +90,47 @@ WRAPPER_INLINE void leave_unrecorded(const UctraceCall* call) {
   measured_frame = 0;
 }
 
-// The shorter path of calls that are only counted (docs/internals.md). A separate function needs
-// fewer registers than the one that records. The choice is made in assembly, because a compiler
-// would first save registers. It is a jump: even in a build without optimisation, both then have
-// the caller and frame of the exported function. On other architectures the compiler decides.
+// The shorter paths of calls that are only counted, or left out (docs/internals.md). A separate
+// function needs fewer registers than the one that records. The choice is made in assembly, because
+// a compiler would first save registers. It is a jump: even in a build without optimisation, all
+// then have the caller and frame of the exported function. On other architectures the compiler
+// decides.
 #if defined(__x86_64__)
 #define WRAPPER_COUNTED static __attribute__((noinline, used))
+#define WRAPPER_LEFT_OUT static __attribute__((noinline, used))
 #define WRAPPER_RECORDED static __attribute__((noinline, used))
 #define DEFINE_BRANCH(symbol, function, parameters, arguments) \
   void symbol(void);                                           \
   WRAPPER_EXPORT __attribute__((naked)) void symbol(void) {    \
     __asm__(                                                   \
-        "cmpb $0, uctrace_mpi_only_counts(%rip)\n"             \
-        "jne counted_" #function                               \
+        "cmpb $1, uctrace_mpi_way(%rip)\n"                     \
+        "je counted_" #function                                \
         "\n"                                                   \
-        "jmp recorded_" #function);                            \
+        "jb recorded_" #function                               \
+        "\n"                                                   \
+        "jmp left_out_" #function);                            \
   }
 #else
 #define WRAPPER_COUNTED static __attribute__((noinline))
+#define WRAPPER_LEFT_OUT WRAPPER_INLINE
 #define WRAPPER_RECORDED WRAPPER_INLINE
-#define DEFINE_BRANCH(symbol, function, parameters, arguments)                           \
-  Word symbol parameters;                                                                \
-  WRAPPER_EXPORT Word symbol parameters {                                                \
-    return only_counts() ? counted_##function arguments : recorded_##function arguments; \
+#define DEFINE_BRANCH(symbol, function, parameters, arguments)         \
+  Word symbol parameters;                                              \
+  WRAPPER_EXPORT Word symbol parameters {                              \
+    const UctraceWay way = way_now();                                  \
+    return way == kUctraceCounts      ? counted_##function arguments   \
+           : way == kUctraceLeavesOut ? left_out_##function arguments  \
+                                      : recorded_##function arguments; \
   }
 #endif
 
 extern __thread uintptr_t uctrace_programs_send
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-WRAPPER_INLINE bool only_counts(void) {
-  return __builtin_expect(__atomic_load_n(&uctrace_mpi_only_counts, __ATOMIC_RELAXED), 0);
+WRAPPER_INLINE UctraceWay way_now(void) {
+  return (UctraceWay)__atomic_load_n(&uctrace_mpi_way, __ATOMIC_RELAXED);
 }
+WRAPPER_INLINE bool only_counts(void) { return way_now() == kUctraceCounts; }
 WRAPPER_INLINE void enter_counted(bool sends) {
   measured_frame = frame_of_wrapper();
   uctrace_programs_send = sends;
@@ -132,6 +141,104 @@ WRAPPER_INLINE void count_call(const unsigned* function) {
 }
 WRAPPER_INLINE void count_send(const UctraceSent* sent) {
   uctrace_mpi_count_send(sent);
+  measured_frame = 0;
+}
+
+// --- calls that are left out ---------------------------------------------------------------------
+//
+// One is counted and shown at its entry, when its lane is sure to leave events out. Its start is
+// not read: the recorder's helper notes when it first sees such a call.
+
+extern __thread UctraceThreadLane uctrace_thread_lane
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+// 0 also if the thread has yet to ask for one: in a new log, or in a fork child.
+WRAPPER_INLINE char* lane_now(void) {
+  const uint32_t* generation = __atomic_load_n(&uctrace_armed, __ATOMIC_RELAXED);
+  return uctrace_thread_lane.generation == __atomic_load_n(generation, __ATOMIC_ACQUIRE)
+             ? uctrace_thread_lane.lane
+             : 0;
+}
+
+// This thread's lane, if it leaves out a call that begins now, and the log can already name the
+// function and its caller; else 0.
+WRAPPER_INLINE char* lane_of_left_out(unsigned function, const void* caller) {
+  char* const lane = lane_now();
+  if (lane == 0) return 0;
+  const uint64_t state = __atomic_load_n(&uctrace_recording_state, __ATOMIC_RELAXED);
+  if (*(uint64_t*)(lane + kUctraceSeen) != state || (state & kUctraceRecordingOn) != 0) return 0;
+  if (!__atomic_load_n(&uctrace_mpi_functions[function].described, __ATOMIC_RELAXED)) return 0;
+  const uint64_t page = (uintptr_t)caller >> kUctraceCodePageBits;
+  const uint64_t* known = &uctrace_caller_pages[page % kUctraceCallerPages];
+  return __atomic_load_n(known, __ATOMIC_RELAXED) == page ? lane : 0;
+}
+
+// As log::Counter.
+WRAPPER_INLINE void count_one(char* info, unsigned offset) {
+  uint64_t* counter = (uint64_t*)(info + offset);
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+  __asm__("addq $1, %0" : "+m"(*counter) : : "cc");
+#else
+  __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+// What is shown of a call, as log::CurrentCall has it.
+typedef struct LeftOutCall {
+  uint32_t head;
+  const void* caller;
+  Word request, scope;
+  int32_t peer, tag;
+} LeftOutCall;
+
+WRAPPER_INLINE int32_t peer_of_left_out(Word word) {
+  const int32_t rank = (int32_t)word;
+  if (rank == uctrace_mpi_constants.proc_null) return kUctraceNull;
+  return rank == uctrace_mpi_constants.any_source ? kUctraceAny : rank;
+}
+WRAPPER_INLINE int32_t tag_of_left_out(Word word) {
+  return (int32_t)word == uctrace_mpi_constants.any_tag ? kUctraceAny : (int32_t)word;
+}
+WRAPPER_INLINE Word handle_of_left_out(Word word) {
+  return word & uctrace_mpi_constants.handle_mask;
+}
+WRAPPER_INLINE Word request_of_left_out(Word word) {
+  const Word handle = handle_of_left_out(word);
+  return handle == uctrace_mpi_constants.request_null ? 0 : handle;
+}
+WRAPPER_INLINE Word request_at_left_out(Word address) {
+  if (address == 0) return 0;
+  return request_of_left_out(uctrace_mpi_constants.handle_mask == UINT32_MAX ? *(uint32_t*)address
+                                                                             : *(Word*)address);
+}
+
+#define SHOW(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+WRAPPER_INLINE bool enter_left_out(char* lane, LeftOutCall call) {
+  measured_frame = frame_of_wrapper();
+  char* const info = *(char**)(lane + kUctraceInfo);
+  *(uint8_t*)(lane + kUctraceSharedTick) = 0;
+  count_one(info, kUctraceCalls);
+  count_one(info, kUctraceOutside);
+  UctraceShownCall* const shown = (UctraceShownCall*)(info + kUctraceShown);
+  SHOW(shown->caller, (uintptr_t)call.caller);
+  SHOW(shown->request, call.request);
+  SHOW(shown->start_tick, 0);
+  SHOW(shown->scope, call.scope);
+  SHOW(shown->peer, call.peer);
+  SHOW(shown->tag, call.tag);
+  const uint32_t kTypeAndFunction = 0x03ff00ff;
+  __atomic_store_n(&shown->head, call.head & kTypeAndFunction, __ATOMIC_RELEASE);
+  return true;
+}
+#undef SHOW
+// The call may have forked.
+WRAPPER_INLINE void leave_left_out(const bool* entered) {
+  (void)entered;
+  char* const lane = lane_now();
+  if (lane != 0) {
+    UctraceShownCall* shown = (UctraceShownCall*)(*(char**)(lane + kUctraceInfo) + kUctraceShown);
+    __atomic_store_n(&shown->head, 0, __ATOMIC_RELEASE);
+  }
   measured_frame = 0;
 }
 

@@ -4,6 +4,7 @@
 #include "interpose/original.hpp"
 #include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/handlers.hpp"
+#include "ucp-shim/left_out_operations.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
 
@@ -56,6 +57,10 @@ struct Arrived {
 
 template <typename Invoke>
 ucs_status_t on_arrival(const Arrived& arrived, Invoke invoke) {
+  if (log::Lane* lane = lane_of_left_out()) {
+    leave_out(*lane, log::UcpFamily::am_receive);
+    return invoke();
+  }
   RequestParam handed;
   Call call(UcpFunction::am_handler, log::UcpFamily::am_receive, nullptr, handed,
             Tracking::at_return);
@@ -182,6 +187,11 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_am_send_nbx(ucp_ep_h ep, unsigned id, const 
                                                 size_t header_length, const void* buffer,
                                                 size_t count, const ucp_request_param_t* param) {
   auto* original = original_ucp_am_send_nbx.get(UCTRACE_CALLER);
+  if (log::Lane* lane = ucp::lane_of_left_out()) {
+    return ucp::post_left_out(*lane, log::UcpFamily::am_send, [=] {
+      return original(ep, id, header, header_length, buffer, count, param);
+    });
+  }
   ucp::RequestParam handed;
   ucp::Call call(ucp::name_for(UcpFunction::am_send_nbx), log::UcpFamily::am_send, param, handed);
   if (!call.active() && !ucp::counts_operations()) {
@@ -225,6 +235,10 @@ template <bool kCountsMemory>
 static ucs_status_ptr_t receive_data(ucp_worker_h worker, void* data, void* buffer, size_t count,
                                      const ucp_request_param_t* param, const void* caller) {
   auto* original = original_ucp_am_recv_data_nbx.get(caller);
+  if (log::Lane* lane = ucp::lane_of_left_out()) {
+    return ucp::post_left_out(*lane, log::UcpFamily::am_receive_data,
+                              [=] { return original(worker, data, buffer, count, param); });
+  }
   constexpr UcpFunction kFunction = UcpFunction::am_recv_data_nbx;
   ucp::RequestParam handed;
   const ucp::CountedMemory alone =

@@ -5,6 +5,7 @@
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "ucp-shim/counted_peers.hpp"
+#include "ucp-shim/left_out_operations.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
 #include "uct-shim/version_check.hpp"
@@ -37,6 +38,9 @@ void count_moved(CountedMemory memory, ucs_status_ptr_t result, const OneSidedCo
 template <typename Post>
 ucs_status_ptr_t one_sided(UcpFunction function, Tracking tracking, const OneSided& what,
                            const ucp_request_param_t* param, Post post) {
+  if (log::Lane* lane = lane_of_left_out()) {
+    return post_left_out(*lane, log::family_of(function), [&] { return post(param); });
+  }
   RequestParam handed;
   Call call(function, log::family_of(function), param, handed, tracking);
   if (!call.active() && !counts_operations()) {

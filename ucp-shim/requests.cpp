@@ -188,6 +188,24 @@ void on_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_
   }
 }
 
+void on_left_out_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
+                             void* user_data) {
+  auto* tracked = static_cast<TrackedRequest*>(user_data);
+  log::Lane* const lane = log::lane_that_stays_off();
+  if (lane == nullptr ||
+      __atomic_load_n(&tracked->state, __ATOMIC_ACQUIRE) == RequestState::in_call) [[unlikely]] {
+    return on_receive_end<false>(request, status, info, user_data);
+  }
+  ++lane->counters().ucp_completed;
+  lane->counters().ucp_messages_taken += took_message(status);
+  lane->leave_out(DropKind::ucp);
+  const auto callback = tracked->callback.receive;
+  void* const data = tracked->user_data;
+  const bool tell = tracked->listed == 0 || end_active(tracked->listed, request);
+  log::release_slot(log::slot_of(tracked), lane);
+  if (callback != nullptr && tell) callback(request, status, info, data);
+}
+
 template void on_data_end<false>(void*, ucs_status_t, std::size_t, void*);
 template void on_data_end<true>(void*, ucs_status_t, std::size_t, void*);
 template void on_stream_end<false>(void*, ucs_status_t, std::size_t, void*);

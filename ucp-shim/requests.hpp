@@ -154,6 +154,11 @@ void on_data_end(void* request, ucs_status_t status, std::size_t length, void* u
 template <bool kCounted>
 void on_stream_end(void* request, ucs_status_t status, std::size_t length, void* user_data);
 
+// Of a receive that is left out (left_out_operations.hpp): its end is counted, and recorded only if
+// recording is on by then.
+void on_left_out_receive_end(void* request, ucs_status_t status, const ucp_tag_recv_info_t* info,
+                             void* user_data);
+
 // The older form that the program called, while its nbx form runs inside it. If it calls another
 // older form, the first name stays.
 extern thread_local constinit log::UcpFunction called_as __attribute__((tls_model("initial-exec")));
@@ -219,6 +224,26 @@ constexpr bool posts(log::UcpFamily family) {
 // The call that posted the operation returns. True: its callback came first, and the caller of this
 // function must give the slot back.
 bool leave_to_callback(TrackedRequest& tracked, void* request, bool own_request);
+
+// Prepares copied parameters for our callback, which install_callback() puts into them. nullptr: no
+// slot is ready.
+UCTRACE_HOT inline TrackedRequest* track_in(RequestParam& handed, log::Lane& lane,
+                                            log::Id operation) {
+  log::Slot* slot = log::acquire_slot(lane);
+  if (slot == nullptr) return nullptr;
+  auto* tracked = log::payload_of<TrackedRequest>(slot);
+  const bool has_callback = (handed.op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) != 0;
+  const bool has_data = (handed.op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) != 0;
+  tracked->callback.send = has_callback ? handed.cb.send : nullptr;
+  tracked->user_data = has_data ? handed.user_data : nullptr;
+  tracked->operation = operation;
+  tracked->state = RequestState::in_call;
+  tracked->hide_in_call = false;
+  tracked->listed = 0;
+  handed.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  handed.user_data = tracked;
+  return tracked;
+}
 
 template <bool kCounted>
 inline void install_callback(log::UcpFamily family, RequestParam& handed) {
@@ -286,25 +311,13 @@ inline void Call::track(const ucp_request_param_t* param) {
     detail::report_unknown_fields(unknown);
   }
   parameters_known_ = unknown == 0;
-  log::Slot* slot = parameters_known_ ? log::acquire_slot(*lane_) : nullptr;
-  if (slot == nullptr) {
+  tracked_ = parameters_known_ ? detail::track_in(parameters_, *lane_, id_) : nullptr;
+  if (tracked_ == nullptr) {
     if (!only_counts()) ++lane_->counters().ucp_untracked;
     return;
   }
-  tracked_ = log::payload_of<TrackedRequest>(slot);
-  RequestParam& handed = parameters_;
-  const bool has_callback = (handed.op_attr_mask & UCP_OP_ATTR_FIELD_CALLBACK) != 0;
-  const bool has_data = (handed.op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) != 0;
-  tracked_->callback.send = has_callback ? handed.cb.send : nullptr;
-  tracked_->user_data = has_data ? handed.user_data : nullptr;
-  tracked_->operation = id_;
-  tracked_->state = RequestState::in_call;
-  tracked_->hide_in_call = false;
-  tracked_->listed = 0;
-  handed.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  handed.user_data = tracked_;
   if (counted_ == kNotCounted) {
-    detail::install_callback<false>(family_, handed);
+    detail::install_callback<false>(family_, parameters_);
   } else {
     count_at_end();
   }

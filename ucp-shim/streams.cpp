@@ -3,6 +3,7 @@
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "ucp-shim/counted_peers.hpp"
+#include "ucp-shim/left_out_operations.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
 
@@ -22,6 +23,10 @@ UCTRACE_ORIGINAL(ucp_stream_recv_data_nb);
 UCTRACE_EXPORT ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void* buffer, size_t count,
                                                     const ucp_request_param_t* param) {
   auto* original = original_ucp_stream_send_nbx.get(UCTRACE_CALLER);
+  if (log::Lane* lane = ucp::lane_of_left_out()) {
+    return ucp::post_left_out(*lane, log::UcpFamily::stream_send,
+                              [=] { return original(ep, buffer, count, param); });
+  }
   ucp::RequestParam handed;
   ucp::Call call(ucp::name_for(UcpFunction::stream_send_nbx), log::UcpFamily::stream_send, param,
                  handed);
@@ -58,6 +63,10 @@ template <bool kCountsMemory>
 static ucs_status_ptr_t receive(ucp_ep_h ep, void* buffer, size_t count, size_t* length,
                                 const ucp_request_param_t* param, const void* caller) {
   auto* original = original_ucp_stream_recv_nbx.get(caller);
+  if (log::Lane* lane = ucp::lane_of_left_out()) {
+    return ucp::post_left_out(*lane, log::UcpFamily::stream_receive,
+                              [=] { return original(ep, buffer, count, length, param); });
+  }
   const UcpFunction function = ucp::name_for(UcpFunction::stream_recv_nbx);
   ucp::RequestParam handed;
   const ucp::CountedMemory alone =

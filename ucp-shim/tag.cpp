@@ -6,6 +6,7 @@
 #include "ucp-shim/active_requests.hpp"
 #include "ucp-shim/counted_memory.hpp"
 #include "ucp-shim/counted_peers.hpp"
+#include "ucp-shim/left_out_operations.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
 
@@ -104,7 +105,29 @@ void ask_for_info(const ucp_request_param_t& param, RequestParam& handed,
 
 // UCX 1.13 does not report what an immediately completed receive received. So we forbid immediate
 // completion on the way down, and restore it on the way up: a receive that ended inside its call is
-// given back as complete. The API allows that for every receive that did not forbid it itself.
+// given back as complete. The API allows that for every receive whose caller did not decide on it.
+// True: it was forbidden.
+UCTRACE_HOT inline bool forbid_immediate_end(const ucp_request_param_t& param, RequestParam& handed,
+                                             TrackedRequest* tracked) {
+  constexpr std::uint32_t kDecided = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
+  if (tracked == nullptr || (param.op_attr_mask & kDecided) != 0) return false;
+  handed.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
+  tracked->hide_in_call = true;
+  return true;
+}
+
+ucs_status_ptr_t give_back_as_complete(const ucp_request_param_t& param, void* request,
+                                       const Call::End& end, const void* caller) {
+  if ((param.op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) != 0 &&
+      param.recv_info.tag_info != nullptr) {
+    *param.recv_info.tag_info = end.received;
+  }
+  if ((param.op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) == 0) {
+    free_request(request, caller);
+  }
+  return UCS_STATUS_PTR(end.status);
+}
+
 template <bool kCountsMemory, typename Post>
 UCTRACE_HOT inline ucs_status_ptr_t receive(UcpFunction function, const Receive& what,
                                             const ucp_request_param_t* param, const void* caller,
@@ -123,12 +146,7 @@ UCTRACE_HOT inline ucs_status_ptr_t receive(UcpFunction function, const Receive&
     if (call.id() != 0) call.count(find_counted_memory(param, what.buffer, what.count));
     if (call.counted() != kNotCounted) ask_for_info(*param, call.parameters(), told);
   }
-  constexpr std::uint32_t kDecided = UCP_OP_ATTR_FLAG_NO_IMM_CMPL | UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
-  const bool undo = call.tracked() != nullptr && (param->op_attr_mask & kDecided) == 0;
-  if (undo) {
-    call.parameters().op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
-    call.tracked()->hide_in_call = true;
-  }
+  const bool undo = forbid_immediate_end(*param, call.parameters(), call.tracked());
   bool known;
   const std::uint64_t bytes = buffer_bytes(param, what.buffer, what.count, call.id(), &known);
   const ucs_status_ptr_t result =
@@ -142,17 +160,42 @@ UCTRACE_HOT inline ucs_status_ptr_t receive(UcpFunction function, const Receive&
                            .tag_mask = what.mask,
                            .posted_tick = what.posted_tick});
   if (kCountsMemory && result == nullptr) count_received_at_return(call.counted(), &told.length);
-  if (!undo || !ended_in_call) {
+  return undo && ended_in_call ? give_back_as_complete(*param, result, call.end(), caller) : result;
+}
+
+// One that is left out. Its end is counted, and has a record if recording is on by then.
+template <typename Post>
+UCTRACE_HOT inline ucs_status_ptr_t receive_left_out(log::Lane& lane,
+                                                     const ucp_request_param_t* param,
+                                                     const void* caller, Post post) {
+  constexpr log::UcpFamily kFamily = log::UcpFamily::tag_receive;
+  RequestParam handed;
+  const bool known = copy_parameters(param, handed) == 0;
+  const log::Id id = log::new_id(lane, log::IdKind::ucp_operation);
+  TrackedRequest* const tracked = known ? detail::track_in(handed, lane, id) : nullptr;
+  if (tracked == nullptr) [[unlikely]] {
+    ++lane.counters().ucp_untracked;
+    return post_left_out(lane, kFamily, [&] { return post(param); });
+  }
+  handed.cb.recv = on_left_out_receive_end;
+  const bool undo = forbid_immediate_end(*param, handed, tracked);
+  leave_out(lane, kFamily);
+  ucs_status_ptr_t result;
+  {
+    const uct::NoContextScope scope;
+    result = post(reinterpret_cast<const ucp_request_param_t*>(&handed));
+  }
+  if (!UCS_PTR_IS_PTR(result)) [[unlikely]] {
+    log::release_slot(log::slot_of(tracked));
+    return correct_left_out(kFamily, result);
+  }
+  const bool own_request = (param->op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) != 0;
+  if (!detail::leave_to_callback(*tracked, result, own_request)) [[likely]] {
     return result;
   }
-  if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) != 0 &&
-      param->recv_info.tag_info != nullptr) {
-    *param->recv_info.tag_info = call.end().received;
-  }
-  if ((param->op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) == 0) {
-    free_request(result, caller);
-  }
-  return UCS_STATUS_PTR(call.end().status);
+  const Call::End end{tracked->status, tracked->received};
+  log::release_slot(log::slot_of(tracked));
+  return undo ? give_back_as_complete(*param, result, end, caller) : result;
 }
 
 // The long paths of the two commonest functions are functions of their own: otherwise the path that
@@ -195,6 +238,30 @@ UCTRACE_HOT inline ucs_status_ptr_t receive_message(ucp_worker_h worker, void* b
   return receive_message<false>(worker, buffer, count, tag, mask, param, caller);
 }
 
+[[gnu::noinline]] ucs_status_ptr_t leave_out_send(ucp_ep_h ep, const void* buffer,
+                                                  std::size_t count, ucp_tag_t tag,
+                                                  const ucp_request_param_t* param,
+                                                  const void* caller) {
+  auto* original = original_ucp_tag_send_nbx.get(caller);
+  log::Lane* const lane = lane_of_left_out();
+  if (lane == nullptr) return record_send<false>(ep, buffer, count, tag, param, caller);
+  return post_left_out(*lane, log::UcpFamily::tag_send,
+                       [=] { return original(ep, buffer, count, tag, param); });
+}
+
+[[gnu::noinline]] ucs_status_ptr_t leave_out_receive(ucp_worker_h worker, void* buffer,
+                                                     std::size_t count, ucp_tag_t tag,
+                                                     ucp_tag_t mask,
+                                                     const ucp_request_param_t* param,
+                                                     const void* caller) {
+  auto* original = original_ucp_tag_recv_nbx.get(caller);
+  log::Lane* const lane = lane_of_left_out();
+  if (lane == nullptr) return record_receive(worker, buffer, count, tag, mask, param, caller);
+  return receive_left_out(*lane, param, caller, [=](const ucp_request_param_t* handed) {
+    return original(worker, buffer, count, tag, mask, handed);
+  });
+}
+
 }  // namespace
 
 }  // namespace uctrace::ucp
@@ -212,18 +279,23 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void* buffer
       return known(ep, buffer, count, tag, param);
     }
   }
-  if (log::counts()) {
-    return ucp::record_send<true>(ep, buffer, count, tag, param, UCTRACE_CALLER);
+  if (log::only_records()) {
+    return ucp::record_send<false>(ep, buffer, count, tag, param, UCTRACE_CALLER);
   }
-  return ucp::record_send<false>(ep, buffer, count, tag, param, UCTRACE_CALLER);
+  return log::leaves_out() ? ucp::leave_out_send(ep, buffer, count, tag, param, UCTRACE_CALLER)
+                           : ucp::record_send<true>(ep, buffer, count, tag, param, UCTRACE_CALLER);
 }
 
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_send_sync_nbx(ucp_ep_h ep, const void* buffer, size_t count,
                                                       ucp_tag_t tag,
                                                       const ucp_request_param_t* param) {
-  return ucp::send<true>(ucp::original_ucp_tag_send_sync_nbx.get(UCTRACE_CALLER),
-                         ucp::name_for(UcpFunction::tag_send_sync_nbx), ep, buffer, count, tag,
-                         param);
+  auto* original = ucp::original_ucp_tag_send_sync_nbx.get(UCTRACE_CALLER);
+  if (log::Lane* lane = ucp::lane_of_left_out()) {
+    return ucp::post_left_out(*lane, log::UcpFamily::tag_send,
+                              [=] { return original(ep, buffer, count, tag, param); });
+  }
+  return ucp::send<true>(original, ucp::name_for(UcpFunction::tag_send_sync_nbx), ep, buffer, count,
+                         tag, param);
 }
 
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void* buffer, size_t count,
@@ -234,10 +306,15 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void* buff
       return known(worker, buffer, count, tag, mask, param);
     }
   }
-  if (ucp::counts_memory()) [[unlikely]] {
-    return ucp::count_receive(worker, buffer, count, tag, mask, param, UCTRACE_CALLER);
+  if (log::only_records()) {
+    return ucp::record_receive(worker, buffer, count, tag, mask, param, UCTRACE_CALLER);
   }
-  return ucp::record_receive(worker, buffer, count, tag, mask, param, UCTRACE_CALLER);
+  if (log::leaves_out()) {
+    return ucp::leave_out_receive(worker, buffer, count, tag, mask, param, UCTRACE_CALLER);
+  }
+  return ucp::counts_memory()
+             ? ucp::count_receive(worker, buffer, count, tag, mask, param, UCTRACE_CALLER)
+             : ucp::record_receive(worker, buffer, count, tag, mask, param, UCTRACE_CALLER);
 }
 
 UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void* buffer,
@@ -245,6 +322,12 @@ UCTRACE_EXPORT ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void* 
                                                      const ucp_request_param_t* param) {
   const void* caller = UCTRACE_CALLER;
   auto* original = ucp::original_ucp_tag_msg_recv_nbx.get(caller);
+  if (log::Lane* lane = ucp::lane_of_left_out()) {
+    ucp::take_probe_tick(message);
+    return ucp::receive_left_out(*lane, param, caller, [=](const ucp_request_param_t* handed) {
+      return original(worker, buffer, count, message, handed);
+    });
+  }
   const auto receive = [&]<bool kCountsMemory>() {
     return ucp::receive<kCountsMemory>(ucp::name_for(UcpFunction::tag_msg_recv_nbx),
                                        {worker, buffer, count, 0, 0, ucp::take_probe_tick(message)},

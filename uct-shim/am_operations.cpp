@@ -3,6 +3,7 @@
 
 #include "uct-shim/am_header.hpp"
 #include "uct-shim/operations.hpp"
+#include "uct-shim/short_post.hpp"
 
 namespace uctrace::uct {
 
@@ -96,12 +97,14 @@ std::size_t pack_and_capture(void* destination, void* argument) {
 }
 
 // None of these is inlined into another: recording needs to save registers and room for a header.
-// While operations are only counted, record_... handles those that CountedPost leaves to Post.
+// While operations are only counted or left out, record_...<true> handles those that ShortPost
+// leaves to Post.
+template <bool kMayCount>
 [[gnu::noinline]] ucs_status_t record_am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header,
                                                const void* payload, unsigned length) {
-  Post post(ep->iface, ep, UctOp::am_short);
+  Post post(ep->iface, ep, UctOp::am_short, std::bool_constant<kMayCount>{});
   if (post.passes_through()) {
-    return post.original().ep_am_short(ep, id, header, payload, length);
+    return post.done(post.original().ep_am_short(ep, id, header, payload, length));
   }
   // UCP's control messages RTS and RTR continue in the payload. Copied first: a message to self is
   // handled inside the call, and the handler may release the payload.
@@ -114,31 +117,41 @@ std::size_t pack_and_capture(void* destination, void* argument) {
     wire::copy_words(words + 1, payload, keep - 1);
   }
   const ucs_status_t status = post.original().ep_am_short(ep, id, header, payload, length);
-  return post.done(status, {.bytes = sizeof header + length,
-                            .local = address_of(payload),
-                            .am_id = id,
-                            .header_words = keep,
-                            .header_bytes = sizeof header,
-                            .header = words});
+  return post.done<kMayCount>(status, {.bytes = sizeof header + length,
+                                       .local = address_of(payload),
+                                       .am_id = id,
+                                       .header_words = keep,
+                                       .header_bytes = sizeof header,
+                                       .header = words});
 }
 
 [[gnu::noinline]] ucs_status_t count_am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header,
                                               const void* payload, unsigned length) {
-  CountedPost post(ep, UctOp::am_short);
+  ShortPost post(ep);
   if (!post) [[unlikely]]
-    return record_am_short(ep, id, header, payload, length);
+    return record_am_short<true>(ep, id, header, payload, length);
   const ucs_status_t status = post.original().ep_am_short(ep, id, header, payload, length);
-  return post.done(status, sizeof header + length);
+  return post.counted(status, UctOp::am_short, sizeof header + length);
 }
 
-// Checks once whether operations are also counted: saves seven instructions if not. In am_short the
-// compiler saves none.
+[[gnu::noinline]] ucs_status_t leave_out_am_short(uct_ep_h ep, std::uint8_t id,
+                                                  std::uint64_t header, const void* payload,
+                                                  unsigned length) {
+  if (log::Lane* const lane = lane_of_left_out()) {
+    if (ShortPost post(ep); post) {
+      leave_out(*lane);
+      return post.left_out(post.original().ep_am_short(ep, id, header, payload, length));
+    }
+  }
+  return record_am_short<true>(ep, id, header, payload, length);
+}
+
 template <bool kMayCount>
 [[gnu::noinline]] ssize_t record_am_bcopy(uct_ep_h ep, std::uint8_t id, uct_pack_callback_t pack,
                                           void* argument, unsigned flags) {
   Post post(ep->iface, ep, UctOp::am_bcopy, std::bool_constant<kMayCount>{});
   if (post.passes_through()) {
-    return post.original().ep_am_bcopy(ep, id, pack, argument, flags);
+    return post.done(post.original().ep_am_bcopy(ep, id, pack, argument, flags));
   }
   post.is_for<kMayCount>(request_at(argument));
   PackCapture capture;
@@ -155,19 +168,32 @@ template <bool kMayCount>
 
 [[gnu::noinline]] ssize_t count_am_bcopy(uct_ep_h ep, std::uint8_t id, uct_pack_callback_t pack,
                                          void* argument, unsigned flags) {
-  CountedPost post(ep, UctOp::am_bcopy);
+  ShortPost post(ep);
   if (!post) [[unlikely]]
     return record_am_bcopy<true>(ep, id, pack, argument, flags);
   const ssize_t length = post.original().ep_am_bcopy(ep, id, pack, argument, flags);
-  return post.done(length, length_or_none(length));
+  return post.counted(length, UctOp::am_bcopy, length_or_none(length));
+}
+
+[[gnu::noinline]] ssize_t leave_out_am_bcopy(uct_ep_h ep, std::uint8_t id, uct_pack_callback_t pack,
+                                             void* argument, unsigned flags) {
+  if (log::Lane* const lane = lane_of_left_out()) {
+    if (ShortPost post(ep); post) {
+      leave_out(*lane);
+      return post.left_out(post.original().ep_am_bcopy(ep, id, pack, argument, flags));
+    }
+  }
+  return record_am_bcopy<true>(ep, id, pack, argument, flags);
 }
 
 }  // namespace
 
 ucs_status_t am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header, const void* payload,
                       unsigned length) {
-  return log::counts_only() ? count_am_short(ep, id, header, payload, length)
-                            : record_am_short(ep, id, header, payload, length);
+  if (log::counts_only()) return count_am_short(ep, id, header, payload, length);
+  if (log::only_records()) return record_am_short<false>(ep, id, header, payload, length);
+  return log::leaves_out() ? leave_out_am_short(ep, id, header, payload, length)
+                           : record_am_short<true>(ep, id, header, payload, length);
 }
 
 ucs_status_t am_short_iov(uct_ep_h ep, std::uint8_t id, const uct_iov_t* iov, std::size_t count) {
@@ -186,8 +212,9 @@ ucs_status_t am_short_iov(uct_ep_h ep, std::uint8_t id, const uct_iov_t* iov, st
 ssize_t am_bcopy(uct_ep_h ep, std::uint8_t id, uct_pack_callback_t pack, void* argument,
                  unsigned flags) {
   if (log::counts_only()) return count_am_bcopy(ep, id, pack, argument, flags);
-  return log::counts() ? record_am_bcopy<true>(ep, id, pack, argument, flags)
-                       : record_am_bcopy<false>(ep, id, pack, argument, flags);
+  if (log::only_records()) return record_am_bcopy<false>(ep, id, pack, argument, flags);
+  return log::leaves_out() ? leave_out_am_bcopy(ep, id, pack, argument, flags)
+                           : record_am_bcopy<true>(ep, id, pack, argument, flags);
 }
 
 ucs_status_t am_zcopy(uct_ep_h ep, std::uint8_t id, const void* header, unsigned header_length,
@@ -195,8 +222,8 @@ ucs_status_t am_zcopy(uct_ep_h ep, std::uint8_t id, const void* header, unsigned
                       uct_completion_t* completion) {
   Post post(ep->iface, ep, UctOp::am_zcopy);
   if (post.passes_through()) {
-    return post.original().ep_am_zcopy(ep, id, header, header_length, iov, count, flags,
-                                       completion);
+    return post.done(
+        post.original().ep_am_zcopy(ep, id, header, header_length, iov, count, flags, completion));
   }
   // Copied first: the caller may reuse its header as soon as the operation is posted.
   std::uint64_t words[log::kMaxHeaderWords]{};

@@ -71,4 +71,30 @@ class ContextScope {
   ThreadState outer_;
 };
 
+// For the time of a call or handler that is left out: what is posted inside serves nothing that is
+// followed, even if recording is switched on meanwhile. As above, a post inside is a separate one.
+class NoContextScope {
+ public:
+  NoContextScope()
+      : kind_(thread_state.context.kind),
+        route_(thread_state.context.route),
+        busy_(thread_state.posting.busy) {
+    thread_state.context.kind = log::Origin::none;
+    thread_state.context.route = log::Route::none;
+    thread_state.posting.busy = nullptr;
+  }
+  ~NoContextScope() {
+    thread_state.context.kind = kind_;
+    thread_state.context.route = route_;
+    thread_state.posting.busy = busy_;
+  }
+  NoContextScope(const NoContextScope&) = delete;
+  NoContextScope& operator=(const NoContextScope&) = delete;
+
+ private:
+  log::Origin kind_;
+  log::Route route_;
+  const void* busy_;
+};
+
 }  // namespace uctrace::uct

@@ -73,7 +73,7 @@ bool add_memory(log::Lane& lane, const Interface& interface, Addresses addresses
 
 uct_completion_t* Post::track(uct_completion_t* completion) {
   has_completion_ = completion != nullptr;
-  if (completion == nullptr || passes_through_ || log::counts_only()) {
+  if (completion == nullptr || passes_through() || log::counts_only()) {
     return completion;
   }
   is_for(request_of_completion(completion));

@@ -18,6 +18,7 @@
 #include "uct-shim/context.hpp"
 #include "uct-shim/deferred.hpp"
 #include "uct-shim/interfaces.hpp"
+#include "uct-shim/left_out_operations.hpp"
 
 namespace uctrace::uct {
 
@@ -74,8 +75,8 @@ inline const uct_iface_ops_t& original_of(const Interface* interface, uct_iface_
 
 // Its members stay in registers: nothing in a short operation takes its address.
 //
-// `kMayCount` is false if the hook knows that nothing is counted (log::counts()): that saves three
-// tests here.
+// `kMayCount` is false if the hook knows that events are recorded and nothing is counted
+// (log::only_records()): that saves three tests here.
 class Post {
  public:
   template <bool kMayCount = true>
@@ -90,9 +91,9 @@ class Post {
     if (is_inside_) [[unlikely]] {
       outer_ = thread_state.posting;
     }
-    passes_through_ =
-        interface_ == nullptr || (is_inside_ && outer_.covers(interface_, endpoint));
-    if (!passes_through_) [[likely]] {
+    const bool is_part = is_inside_ && outer_.covers(interface_, endpoint);
+    way_ = interface_ == nullptr || is_part ? Way::through : Way::recorded;
+    if (way_ == Way::recorded) [[likely]] {
       begin<kMayCount>();
     }
   }
@@ -114,10 +115,10 @@ class Post {
 
   const uct_iface_ops_t& original() const { return original_of(interface_, iface_); }
 
-  // True if it is not a separate operation: nested on the busy endpoint, or on an interface that
-  // was not opened through UCT. UCP has such interfaces for itself and forwards their operations to
-  // a real one; a rebuilt UCX shows them to us. These must not be changed.
-  bool passes_through() const { return passes_through_; }
+  // True if it is left out, or not a separate operation: nested on the busy endpoint, or on an
+  // interface that was not opened through UCT. UCP has such interfaces for itself and forwards
+  // their operations to a real one; a rebuilt UCX shows them to us. These must not be changed.
+  bool passes_through() const { return way_ != Way::recorded; }
 
   // Not for an operation that passes through.
   const Interface& interface() const { return *interface_; }
@@ -130,32 +131,47 @@ class Post {
   uct_completion_t* track_rendezvous(uct_completion_t* completion);
   void settle(void* handle);
 
-  // An id for an operation whose end is recorded without a completion; 0 without a lane, or while operations are only counted.
+  // An id for an operation whose end is recorded without a completion; 0 without a lane, or while
+  // operations are only counted.
   log::Id identify();
   void forget_identity() { has_end_ = false; }
 
   // Takes note of the result and returns it: a ucs_status_t, or the length of a bcopy.
   template <bool kMayCount = true, typename Status>
   UCTRACE_HOT Status done(Status status, const Handed& handed) {
-    if (!passes_through_) {
-      finish<kMayCount>(status < 0 ? static_cast<ucs_status_t>(status)
-                                   : (is_length<Status> ? UCS_OK : static_cast<ucs_status_t>(status)),
+    if (way_ == Way::recorded) [[likely]] {
+      finish<kMayCount>(status < 0
+                            ? static_cast<ucs_status_t>(status)
+                            : (kIsLength<Status> ? UCS_OK : static_cast<ucs_status_t>(status)),
                         handed);
+    } else if (kMayCount) {
+      done(status);
+    }
+    return status;
+  }
+  // Of one that passes through.
+  template <typename Status>
+  UCTRACE_HOT Status done(Status status) {
+    if (way_ == Way::left_out) {
+      thread_state.posting.busy = nullptr;
+      end_left_out(status);
     }
     return status;
   }
 
  private:
-  template <typename Status>
-  static constexpr bool is_length = !std::is_same_v<Status, ucs_status_t>;
-
   template <bool kMayCount>
   UCTRACE_HOT void begin() {
     const void* const whole = interface_;
     const void* const busy = endpoint_ != nullptr ? endpoint_ : whole;
-    if (kMayCount && log::counts_only()) {
-      thread_state.posting = {busy, frame_, 0, false};
-      return;
+    if (kMayCount && !log::only_records()) [[unlikely]] {
+      const bool left_out =
+          may_be_left_out(op_) && log::leaves_out() && !is_inside_ && try_to_leave_out();
+      if (left_out || log::counts_only()) {
+        way_ = left_out ? Way::left_out : Way::recorded;
+        thread_state.posting = {busy, frame_, 0, false};
+        return;
+      }
     }
     lane_ = log::lane();
     if (lane_ != nullptr) [[likely]] {
@@ -202,7 +218,7 @@ class Post {
   const void* frame_;  // of the hook
   bool is_inside_;     // inside another operation: outer_ says which
   Posting outer_;
-  bool passes_through_;
+  enum class Way : std::uint8_t { recorded, left_out, through } way_;  // recorded or counted
   bool is_found_ = false;  // found_ is its context, of request_
   Context found_{};
   Request request_ = nullptr;
@@ -213,40 +229,6 @@ class Post {
   TrackedCompletion* tracked_ = nullptr;
   log::Id id_ = 0, parent_ = 0;
   std::uint64_t start_ = 0;
-};
-
-// The same while operations are only counted, for the most frequent ones. It is false for an
-// operation inside another one or one that passes through: the caller then uses Post.
-class CountedPost {
- public:
-  UCTRACE_HOT CountedPost(uct_ep_h endpoint, log::UctOp op)
-      : interface_(find_open_interface(endpoint->iface)), op_(op) {
-    const void* const frame = __builtin_dwarf_cfa();
-    if (is_inside_posting(frame)) [[unlikely]]
-      interface_ = nullptr;
-    if (interface_ == nullptr) [[unlikely]]
-      return;
-    thread_state.posting.busy = endpoint;
-    thread_state.posting.frame = frame;
-  }
-  CountedPost(const CountedPost&) = delete;
-  CountedPost& operator=(const CountedPost&) = delete;
-
-  explicit operator bool() const { return interface_ != nullptr; }
-  const uct_iface_ops_t& original() const { return interface_->original; }
-
-  // Takes note of the result and returns it: a ucs_status_t, or the length of a bcopy.
-  template <typename Status>
-  UCTRACE_HOT Status done(Status status, std::uint64_t bytes) {
-    thread_state.posting.busy = nullptr;
-    if (status >= 0) [[likely]]
-      count_operation(*interface_, op_, bytes);
-    return status;
-  }
-
- private:
-  Interface* interface_;
-  log::UctOp op_;
 };
 
 // The parts of an operation that tell where its data is.

@@ -163,6 +163,15 @@ void read_counting() {
   __atomic_store_n(&detail::counting, mode, __ATOMIC_RELAXED);
 }
 
+void set_leaves_out(bool off) {
+  if (off && !counts()) {
+    __atomic_fetch_or(&detail::counting, detail::kLeavesOut, __ATOMIC_SEQ_CST);
+  } else {
+    __atomic_fetch_and(&detail::counting, static_cast<std::uint8_t>(~detail::kLeavesOut),
+                       __ATOMIC_SEQ_CST);
+  }
+}
+
 void count_memory() {
   __atomic_fetch_and(&detail::counting, static_cast<std::uint8_t>(~detail::kNoMemory),
                      __ATOMIC_RELAXED);

@@ -18,10 +18,10 @@
 namespace uctrace::log {
 
 namespace detail {
-// 0: nothing is counted here. kCounts; kCountsOnly if no events are recorded; kNoMemory besides
-// that while there is no GPU driver.
+// 0: all is recorded and nothing is counted here. kCounts; kCountsOnly if no events are recorded;
+// kNoMemory besides that while there is no GPU driver. kLeavesOut alone, while recording is off.
 UCTRACE_OWN extern constinit std::uint8_t counting;
-inline constexpr std::uint8_t kCounts = 1, kCountsOnly = 2, kNoMemory = 4;
+inline constexpr std::uint8_t kCounts = 1, kCountsOnly = 2, kNoMemory = 4, kLeavesOut = 8;
 
 // Which UCP tags belong to messages that the program sent through MPI: (tag & mask) == value. While
 // no MPI is known the mask is 0: then all do.
@@ -44,7 +44,7 @@ void count_unplaced(CounterKey key, std::uint64_t messages, std::uint64_t bytes)
 }  // namespace detail
 
 // The first two are final before anything is counted.
-inline bool counts() { return detail::counting_now() != 0; }
+inline bool counts() { return (detail::counting_now() & detail::kCounts) != 0; }
 inline bool counts_only() {
   return __builtin_expect((detail::counting_now() & detail::kCountsOnly) != 0, 0);
 }
@@ -54,6 +54,14 @@ inline bool counts_only() {
 inline bool counts_no_memory() {
   return __builtin_expect((detail::counting_now() & detail::kNoMemory) != 0, 0);
 }
+
+// Whether the process leaves events out now, and counts nothing here: then most operations take a
+// shorter way, on a lane that follows this already (Lane::stays_off()).
+inline bool leaves_out() {
+  return __builtin_expect((detail::counting_now() & detail::kLeavesOut) != 0, 0);
+}
+// Neither of these, so that one test decides for what is simply recorded.
+inline bool only_records() { return __builtin_expect(detail::counting_now() == 0, 1); }
 
 // Adds to the row of the key: `messages` of together `bytes`.
 UCTRACE_HOT inline void count_in(Lane& lane, CounterKey key, std::uint64_t bytes,
@@ -116,6 +124,9 @@ void set_tag_rule(std::uint64_t mask, std::uint64_t value);
 
 // Before the first lane: UCTRACE_COUNTERS, which is "only" or "too".
 void read_counting();
+
+// Recording was switched: whether it is off.
+void set_leaves_out(bool off);
 
 // From now on there is a GPU driver.
 void count_memory();

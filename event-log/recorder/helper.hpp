@@ -290,6 +290,7 @@ struct Helper {
       refresh_anchors(*file.page);
       give_sign_of_life(t);
       take_back_dead_lanes();
+      date_shown_calls();
       if (file.grows && file.storage == Storage::mapped && log_is_removed()) {
         abandon_log();
         stop_growing(ENOENT);  // only counted from here on

@@ -183,6 +183,22 @@ void take_back_dead_lanes() {
   errno = saved_errno;
 }
 
+// The thread may return from the call, or begin the next one, at the same time: that one then began
+// about now.
+void date_shown_calls() {
+  const std::size_t used = lanes_used();
+  for (std::size_t i = 0; i < used; ++i) {
+    CurrentCall& shown = lane_info(i)->current_call;
+    const auto* head = reinterpret_cast<const std::uint64_t*>(&shown.head);
+    std::uint64_t unknown = 0;
+    if (__atomic_load_n(head, __ATOMIC_ACQUIRE) != 0 &&
+        __atomic_load_n(&shown.start_tick, __ATOMIC_RELAXED) == unknown) {
+      __atomic_compare_exchange_n(&shown.start_tick, &unknown, now(), false, __ATOMIC_RELAXED,
+                                  __ATOMIC_RELAXED);
+    }
+  }
+}
+
 std::uint16_t count_other_threads() {
   std::uint16_t count = 0;
   const std::size_t used = lanes_used();

@@ -42,6 +42,9 @@ void give_back_lane(Lane* lane);
 // Frees the lanes of threads that ended unnoticed. Costs a system call for each lane in use.
 void take_back_dead_lanes();
 
+// Calls that are left out are shown without a start: those seen for the first time get it now.
+void date_shown_calls();
+
 // How many lanes are in use, without the caller's.
 std::uint16_t count_other_threads();
 

@@ -110,6 +110,19 @@ struct alignas(128) Lane {
   // false.
   bool leaves_out() const { return recording == 0 && recording_seen != 0; }
 
+  // Recording was off at its last event and has not been switched since: there is nothing to
+  // follow.
+  bool stays_off(std::uint64_t state) const {
+    return (state & kRecordingOn) == 0 && recording_seen == state;
+  }
+
+  // Counts an event that is not recorded. Such events do not move the position that ends a shared
+  // tick: so it is ended here.
+  void leave_out(DropKind kind) {
+    end_shared_tick();
+    ++counters().outside_window[static_cast<std::size_t>(kind)];
+  }
+
   // Takes the first chunk of a new lane. Call it before the thread enters UCX: waiting for a chunk
   // while holding a worker's lock makes all other threads spin, and the helper gets no core.
   void take_first_chunk();
@@ -180,16 +193,6 @@ struct alignas(128) Lane {
   ChunkHeader* next_chunk(Stream stream);
   void go_on_in(ChunkHeader* chunk, Stream stream);
   void drop(DropKind kind, DropCause cause);
-  // Recording was off at its last event and has not been switched since: there is nothing to
-  // follow.
-  bool stays_off(std::uint64_t state) const {
-    return (state & kRecordingOn) == 0 && recording_seen == state;
-  }
-  // Events that are left out do not move the position that ends a shared tick: so it is ended here.
-  void leave_out(DropKind kind) {
-    end_shared_tick();
-    ++counters().outside_window[static_cast<std::size_t>(kind)];
-  }
   bool follow_recording(DropKind kind);
 };
 
@@ -216,7 +219,7 @@ namespace detail {
 struct Armed {
   std::uint32_t generation;
 };
-UCTRACE_OWN extern constinit std::atomic<Armed*> armed;
+UCTRACE_OWN extern constinit std::atomic<Armed*> armed __asm__("uctrace_armed");
 inline std::uint32_t generation() {
   return __atomic_load_n(&armed.load(std::memory_order_relaxed)->generation, __ATOMIC_ACQUIRE);
 }
@@ -226,7 +229,8 @@ struct ThreadLane {
   // For a thread that got no lane: in which log, and how many lanes there were then.
   std::uint32_t asked_in, lanes_then;
 };
-extern thread_local constinit ThreadLane thread_lane __attribute__((tls_model("initial-exec")));
+extern thread_local constinit ThreadLane thread_lane __asm__("uctrace_thread_lane")
+    __attribute__((tls_model("initial-exec")));
 Lane* attach();
 }  // namespace detail
 
@@ -249,6 +253,13 @@ inline Lane* lane() {
     return mine.lane;
   }
   return detail::attach();
+}
+
+// This thread's lane if an event that begins now is left out and changes nothing; else nullptr. An
+// event that finds out about a switch takes its usual way, and the lane follows.
+UCTRACE_HOT inline Lane* lane_that_stays_off() {
+  Lane* const mine = lane();
+  return mine != nullptr && mine->stays_off(recording_state()) ? mine : nullptr;
 }
 
 inline Id new_id(Lane& lane, IdKind kind) {

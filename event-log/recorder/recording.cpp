@@ -40,6 +40,7 @@ constexpr Variable kVariables[] = {{"UCTRACE_STOP_ON", "--stop-on"},
 
 constinit Conditions conditions[2]{};  // by whether they switch it on
 constinit std::atomic<std::uint64_t> asked_tick{0};
+constinit std::atomic<void (*)()> listener{nullptr};
 
 // If only counters are kept, events are never switched on.
 bool on_demand() { return conditions[0].count + conditions[1].count != 0 || counts_only(); }
@@ -61,6 +62,16 @@ bool any_holds(bool on, SwitchCause cause, std::int32_t value) {
   return false;
 }
 
+// Several threads may switch at once: the one that tells last has seen the newest state.
+void tell_of_switch() {
+  std::uint64_t told;
+  do {
+    told = __atomic_load_n(&detail::recording_state, __ATOMIC_SEQ_CST);
+    set_leaves_out(!is_on(told));
+    if (auto* tell = listener.load(std::memory_order_acquire)) tell();
+  } while (__atomic_load_n(&detail::recording_state, __ATOMIC_SEQ_CST) != told);
+}
+
 // Switches the process if the user's conditions say so. Safe in a signal handler.
 bool switch_recording(SwitchCause cause, std::int32_t value) {
   std::uint64_t before = __atomic_load_n(&detail::recording_state, __ATOMIC_ACQUIRE);
@@ -72,7 +83,8 @@ bool switch_recording(SwitchCause cause, std::int32_t value) {
     asked_tick.store(now(), std::memory_order_relaxed);
     const std::uint64_t after = state_of((before >> kNumberShift) + 1, cause, on);
     if (__atomic_compare_exchange_n(&detail::recording_state, &before, after, false,
-                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+                                    __ATOMIC_SEQ_CST, __ATOMIC_ACQUIRE)) {
+      tell_of_switch();
       return true;
     }
   }
@@ -218,7 +230,10 @@ void read_recording_conditions() {
   __atomic_store_n(&detail::recording_state,
                    state_of(1, SwitchCause::start, conditions[1].count == 0 && !counts_only()),
                    __ATOMIC_RELEASE);
+  tell_of_switch();
 }
+
+void tell_switches_to(void (*told)()) { listener.store(told, std::memory_order_release); }
 
 void begin_recording(Lane& lane) {
   lane.recording_seen = on_demand() ? 0 : kAlwaysOn;

@@ -20,7 +20,8 @@ struct Lane;
 
 namespace detail {
 // Number of the switch << 4 | SwitchCause << 1 | whether events are recorded. Never 0.
-UCTRACE_OWN extern std::uint64_t recording_state;
+// The wrappers of MPI, which are in C, use its other name.
+UCTRACE_OWN extern std::uint64_t recording_state __asm__("uctrace_recording_state");
 }  // namespace detail
 
 inline constexpr std::uint64_t kRecordingOn = 1;  // of the state
@@ -35,6 +36,9 @@ void read_recording_conditions();
 void begin_recording(Lane& lane);
 void watch_recording_signals();
 void end_recording();
+
+// Has the function called after each switch, on whatever thread, also in a signal handler.
+void tell_switches_to(void (*listener)());
 
 // MPI_Pcontrol was called. Does nothing unless a condition names it.
 void switch_recording_by_level(std::int32_t level);

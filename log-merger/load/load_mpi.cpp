@@ -212,8 +212,20 @@ void MpiLoader::name_requests() {
   }
 }
 
+namespace {
+
+// As far as the log reaches. A damaged page may have any count.
+std::uint64_t newest_tick(const log::ProcessPage& page) {
+  const std::size_t count = std::clamp<std::size_t>(page.anchor_count, 1, log::kAnchors);
+  return page.anchors[count - 1].tick;
+}
+
+}  // namespace
+
 // The call that a lane shows as current, unless its record, or that of a later call, says that it
-// is over: its end may have been missed (a longjmp), or happened between the two readings.
+// is over: its end may have been missed (a longjmp), or happened between the two readings. A call
+// that is left out has no start until the recorder's helper sees it: then it began after all that
+// the log has a time of.
 void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& current) {
   const log::RecordType type = current.head.type;
   if ((type != log::RecordType::mpi_call && type != log::RecordType::mpi_window_call &&
@@ -221,11 +233,14 @@ void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& curre
       function(current.head.a) == kNoText) {
     return;
   }
+  const bool is_dated = current.start_tick != 0;
+  std::uint64_t start_tick = is_dated ? current.start_tick : newest_tick(log_.file.page());
   if (lane < log_.calls_of_lane.size()) {
     for (const CallIndex index : log_.calls_of_lane[lane]) {
-      if (calls_[index].start_tick >= current.start_tick) {
+      if (is_dated && calls_[index].start_tick >= start_tick) {
         return;
       }
+      if (!is_dated) start_tick = std::max(start_tick, calls_[index].end_tick);
     }
   }
   constexpr std::int32_t kNotReturned = -1;
@@ -235,13 +250,13 @@ void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& curre
   call.status = kNotReturned;
   call.on_window = type == log::RecordType::mpi_window_call;
   call.open = true;
-  call.start_tick = current.start_tick;
+  call.start_tick = start_tick;
   call.end_tick = UINT64_MAX;
   call.peer = current.peer;
   call.tag = current.tag;
   call.recv_peer = call.recv_tag = log::MpiCall::kNone;
   call.request = current.request;
-  call.stack = stack_of_caller(current.caller, current.start_tick);
+  call.stack = stack_of_caller(current.caller, start_tick);
   call.comm = comm_of(type, current.scope, call.start_tick);
   call.window = object_of(log_, type, current.scope, call.start_tick);
   add(call);

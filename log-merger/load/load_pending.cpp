@@ -24,7 +24,18 @@ void PendingQueues::take(const log::UctPendingView& view) {
   --balance;
 }
 
-// A queue ends with its endpoint: nothing will report requests still in it.
+namespace {
+
+// Whether events of after `tick` may be missing by the user's choice.
+bool has_gap_after(const ProcessLog& log, std::uint64_t tick) {
+  const std::vector<Gap>& gaps = log.recorded.gaps;
+  return !gaps.empty() && gaps.back().end_tick > tick;
+}
+
+}  // namespace
+
+// A queue ends with its endpoint: nothing will report requests still in it. They may have left it
+// before, while nothing was recorded: then they are in it as far as the log tells.
 void PendingQueues::finish(ProcessLog& log) {
   for (const auto& [key, entry] : in_queue_) {
     const auto& [balance, since] = entry;
@@ -34,7 +45,8 @@ void PendingQueues::finish(ProcessLog& log) {
     }
     const EndpointIndex at = row_at(log.endpoints, key.first, since);
     const bool destroyed = at != kNone && log.endpoints[at].destroyed_tick != UINT64_MAX;
-    (destroyed ? totals_.vanished : totals_.queued) += static_cast<std::uint64_t>(balance);
+    const bool vanished = destroyed && !has_gap_after(log, since);
+    (vanished ? totals_.vanished : totals_.queued) += static_cast<std::uint64_t>(balance);
   }
   log.pending = totals_;
 }

@@ -8,6 +8,7 @@ from checks import check_complete, check_delivered, results_of
 from harness import (
     PROGRAMS, TOOL, check, check_equal, finish, run, run_test, run_well, scratch, started, wait_for, wait_until,
 )
+from hanging_jobs import ask_hang
 from mpi_jobs import MPIS
 from recordings import Recording, record_well
 
@@ -181,7 +182,45 @@ def bounded(mpi):
         check_equal(wrong, [], "messages that lack the other end")
 
 
-CASES = {"pcontrol": switched_by_calls, "signals": switched_by_signals, "bounded": bounded}
+def spans(mpi):
+    """Requests of MPI that are under way at a switch, in either direction. All ranks switch, but not at one moment."""
+    with scratch() as folder:
+        job = mpi.job("recorded_parts", "spans", ROUNDS)
+        _, whole = record_well(folder / "whole", job)
+        _, parts = record_parts(folder / "parts", ON_CALLS, job)
+        info = parts.info
+        check_accounts(info)
+        check_equal(len(info["windows"]), ROUNDS // 2 * mpi.ranks, "windows")
+        check_equal(info["events"]["dropped"], 0, "dropped events")
+        check(info["events"]["outside_window"] > 0, f"nothing was left out: {info['events']}")
+        check_equal(info["messages"]["sent"], whole.info["messages"]["sent"], "messages sent")
+        check_equal(info["messages"]["unmatched"], 0, "messages that lack the other end")
+        check_equal([process["in_calls"] for process in info["processes"]], [[]] * mpi.ranks,
+                    "calls that returned unrecorded")
+
+
+def stuck(mpi):
+    """Where ranks sit is shown while recording is off, too: also in calls that take the shorter way."""
+    with scratch() as folder:
+        job = mpi.job("recorded_parts", "stuck", 0)
+        command = [TOOL, "record", "-o", folder / "data", *ON_SIGNAL, "--", *job]
+        with started(command):
+            wait_until(lambda: list((folder / "data").glob("*.ulog")), "there is no log", timeout=60)
+            rows = []
+
+            def all_sit():
+                rows[:] = ask_hang(folder / "data")["ranks"]
+                return len(rows) == mpi.ranks and all(row["tag"] == 99 and row["settled"] for row in rows)
+
+            wait_until(all_sit, "the ranks are not seen where they sit", timeout=60)
+            for row in rows:
+                check_equal((row["call"], row["peer"]), ("MPI_Recv", (row["rank"] + 1) % mpi.ranks), f"call of {row}")
+                check("recorded_parts.c" in row["call_site"], f"call site of {row}")
+                check(row["for_ns"] >= 0, f"time of {row}")
+
+
+CASES = {"pcontrol": switched_by_calls, "signals": switched_by_signals, "bounded": bounded, "spans": spans,
+         "stuck": stuck}
 
 
 def recording_on_demand(mpi, case):

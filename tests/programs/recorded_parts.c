@@ -6,6 +6,10 @@
 //   own-handler ROUNDS   the same, but the program handles SIGUSR1 itself, and says how often
 //   until PATH           rounds until there is PATH, after PATH.ready was made
 //   rounds ROUNDS        nothing but rounds
+//   spans ROUNDS         each round switches by MPI_Pcontrol while its requests are under way;
+//   every
+//                        fourth time all wait first
+//   stuck 0              receives, then waits for a message that nobody sends
 //
 // Messages of a round have lengths of their own; one in four is a rendezvous.
 #include <signal.h>
@@ -13,7 +17,7 @@
 
 #include "common.h"
 
-enum { kTag = 3, kToken = 4, kLong = 200000 };
+enum { kTag = 3, kToken = 4, kStuck = 99, kLong = 200000 };
 
 static int rank, size;
 static volatile sig_atomic_t handled;
@@ -83,6 +87,41 @@ static void rounds_until(const char* path) {
   }
 }
 
+// Persistent requests and others, made and started on one side of a switch, ended on the other.
+static void spanning_rounds(int rounds) {
+  static unsigned char sent[2][kLong], received[2][kLong];
+  const int left = (rank + size - 1) % size, right = (rank + 1) % size;
+  MPI_Request kept[2], once[2];
+  MPI_Recv_init(received[0], kLong, MPI_BYTE, left, kTag, MPI_COMM_WORLD, &kept[0]);
+  MPI_Send_init(sent[0], kLong, MPI_BYTE, right, kTag, MPI_COMM_WORLD, &kept[1]);
+  for (int round = 0; round < rounds; ++round) {
+    const int bytes = round % 3 == 0 ? kLong : 8;
+    fill(sent[0], kLong, (uint64_t)round);
+    fill(sent[1], (size_t)bytes, (uint64_t)round + 1000);
+    MPI_Startall(2, kept);
+    MPI_Irecv(received[1], bytes, MPI_BYTE, left, kToken, MPI_COMM_WORLD, &once[0]);
+    if (round % 4 == 0) MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Pcontrol(1 - round % 2);
+    MPI_Isend(sent[1], bytes, MPI_BYTE, right, kToken, MPI_COMM_WORLD, &once[1]);
+    int index, done = 0;
+    MPI_Waitany(2, once, &index, MPI_STATUS_IGNORE);
+    while (!done) MPI_Testall(2, once, &done, MPI_STATUSES_IGNORE);
+    MPI_Waitall(2, kept, MPI_STATUSES_IGNORE);
+    if (!holds(received[0], kLong, (uint64_t)round) ||
+        !holds(received[1], (size_t)bytes, (uint64_t)round + 1000)) {
+      fail("round %d: wrong data", round);
+    }
+  }
+  MPI_Request_free(&kept[0]);
+  MPI_Request_free(&kept[1]);
+}
+
+static void get_stuck(void) {
+  for (int i = 0; i < 3; ++i) pass_token();
+  int never;
+  MPI_Recv(&never, 1, MPI_INT, (rank + 1) % size, kStuck, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -102,6 +141,10 @@ int main(int argc, char** argv) {
     printf("rank %d handled %d\n", rank, (int)handled);
   } else if (strcmp(what, "until") == 0) {
     rounds_until(argv[2]);
+  } else if (strcmp(what, "spans") == 0) {
+    spanning_rounds(rounds);
+  } else if (strcmp(what, "stuck") == 0) {
+    get_stuck();
   } else {
     for (int round = 0; round < rounds; ++round) one_round(round);
   }

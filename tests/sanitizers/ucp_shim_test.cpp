@@ -1,5 +1,7 @@
 // UCP with many threads at once: what was counted, what was recorded and what was done must agree.
 #include <setjmp.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <map>
@@ -37,6 +39,49 @@ TEST_CASE("UCP operations of many threads on one worker, which end on others") {
   CHECK(found.ended.size() == found.ends);
   CHECK(found.uct_records() == found.counted.uct_posted_ok + found.counted.uct_completed);
   CHECK(found.counted.uct_inprogress == found.ended_operations());
+}
+
+TEST_CASE("while recording is switched again and again, many threads count all and record a part") {
+  const Folder folder;
+  setenv("UCTRACE_START_ON", "pcontrol", 1);
+  setenv("UCTRACE_STOP_ON", "pcontrol", 1);
+  folder.run([] {
+    stand_in_start();
+    {
+      Messenger messenger;
+      std::atomic<bool> over{false};
+      std::jthread switching([&] {
+        for (int level = 1; !over; level = 1 - level) {
+          switch_recording_by_level(level);
+          usleep(300);
+        }
+      });
+      in_threads([&](unsigned) {
+        for (unsigned i = 0; i < kRounds; ++i) messenger.exchange();
+      });
+      over = true;
+      switching.join();
+      stand_in_stop();
+    }
+    return true;
+  });
+  unsetenv("UCTRACE_START_ON");
+  unsetenv("UCTRACE_STOP_ON");
+  const Found found(folder.log());
+  const auto outside = [&](DropKind kind) {
+    return found.counted.outside_window[static_cast<std::size_t>(kind)];
+  };
+  CHECK(found.counted.ucp_operations == 3 * kThreads * kRounds);
+  CHECK(found.counted.ucp_sends == kThreads * kRounds);
+  CHECK(found.counted.ucp_receives == kThreads * kRounds);
+  CHECK(found.counted.ucp_messages_taken == kThreads * kRounds);
+  CHECK(found.counted.ucp_puts == kThreads * kRounds);
+  CHECK(found.ucp_records() + outside(DropKind::ucp) ==
+        found.counted.ucp_operations + found.counted.ucp_completed);
+  CHECK(found.uct_records() + outside(DropKind::uct) ==
+        found.counted.uct_posted_ok + found.counted.uct_completed);
+  CHECK(outside(DropKind::ucp) > 0);
+  CHECK(found.operations > 0);
 }
 
 TEST_CASE("requests that are freed before they end") {

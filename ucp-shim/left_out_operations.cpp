@@ -1,0 +1,23 @@
+#include "ucp-shim/left_out_operations.hpp"
+
+#include "ucp-shim/active_requests.hpp"
+#include "uct-shim/deferred.hpp"
+
+namespace uctrace::ucp {
+
+// If the lane has followed a switch meanwhile, recording counts already: then the operation stays
+// counted as accepted, outside of the window.
+ucs_status_ptr_t correct_left_out(log::UcpFamily family, ucs_status_ptr_t result) {
+  if (UCS_PTR_IS_ERR(result)) {
+    if (log::Lane* lane = log::lane_that_stays_off()) {
+      (lane->counters().*detail::kAccepted[static_cast<std::size_t>(family)]) -= 1;
+    }
+  } else if (result != nullptr) {
+    // Its request may have the address of an earlier one whose end UCP never reported.
+    forget_active(result);
+    if (uct::any_deferred()) uct::forget_deferred(uct::request_of_handle(result));
+  }
+  return result;
+}
+
+}  // namespace uctrace::ucp
