@@ -104,7 +104,7 @@ template <bool kMayCount>
                                                const void* payload, unsigned length) {
   Post post(ep->iface, ep, UctOp::am_short, std::bool_constant<kMayCount>{});
   if (post.passes_through()) {
-    return post.done(post.original().ep_am_short(ep, id, header, payload, length));
+    return post.done<kMayCount>(post.original().ep_am_short(ep, id, header, payload, length));
   }
   // UCP's control messages RTS and RTR continue in the payload. Copied first: a message to self is
   // handled inside the call, and the handler may release the payload.
@@ -151,7 +151,7 @@ template <bool kMayCount>
                                           void* argument, unsigned flags) {
   Post post(ep->iface, ep, UctOp::am_bcopy, std::bool_constant<kMayCount>{});
   if (post.passes_through()) {
-    return post.done(post.original().ep_am_bcopy(ep, id, pack, argument, flags));
+    return post.done<kMayCount>(post.original().ep_am_bcopy(ep, id, pack, argument, flags));
   }
   post.is_for<kMayCount>(request_at(argument));
   PackCapture capture;

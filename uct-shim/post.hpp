@@ -144,15 +144,15 @@ class Post {
                             ? static_cast<ucs_status_t>(status)
                             : (kIsLength<Status> ? UCS_OK : static_cast<ucs_status_t>(status)),
                         handed);
-    } else if (kMayCount) {
-      done(status);
+    } else {
+      done<kMayCount>(status);
     }
     return status;
   }
   // Of one that passes through.
-  template <typename Status>
+  template <bool kMayCount = true, typename Status>
   UCTRACE_HOT Status done(Status status) {
-    if (way_ == Way::left_out) {
+    if (kMayCount && way_ == Way::left_out) {
       thread_state.posting.busy = nullptr;
       end_left_out(status);
     }
@@ -218,7 +218,7 @@ class Post {
   const void* frame_;  // of the hook
   bool is_inside_;     // inside another operation: outer_ says which
   Posting outer_;
-  enum class Way : std::uint8_t { recorded, left_out, through } way_;  // recorded or counted
+  enum class Way : std::uint8_t { recorded, through, left_out } way_;  // recorded or counted
   bool is_found_ = false;  // found_ is its context, of request_
   Context found_{};
   Request request_ = nullptr;

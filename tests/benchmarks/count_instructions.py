@@ -47,7 +47,8 @@ KINDS = {
 WITH_STACKS = ("mpi_call", "mpi_message", "self_exchange")
 STACKS = "_stacks"  # behind the name of a kind
 # While recording is off until something happens: counters go on.
-WHILE_OFF = ("uct_short", "ucp_receive", "mpi_call", "self_exchange")
+WHILE_OFF = ("uct_short", "uct_bcopy", "uct_zcopy", "uct_arrival", "ucp_send", "ucp_receive", "mpi_call",
+             "mpi_message", "self_exchange")
 OFF = "_off"
 # With counters and no events, for which no clock is read.
 ONLY_COUNTED = ("uct_short", "uct_bcopy", "ucp_send", "mpi_call", "mpi_message", "self_exchange")

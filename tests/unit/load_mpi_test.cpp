@@ -286,6 +286,19 @@ TEST_CASE("an open call has its caller, as one that returned, and the request th
   CHECK(job.calls[1].stack == job.calls[0].stack);
 }
 
+TEST_CASE("a call that is shown without a start began when all that the log has was over") {
+  Writer writer;
+  writer.comm(10, "first");
+  writer.events();
+  writer.put(25, 1);
+  writer.current() = {0x1500, 0, {RecordType::mpi_call, 0, kRecv, 0}, 0, kComm, 3, 7};
+  const Job job = writer.job();
+  REQUIRE(job.calls.size() == 2);
+  CHECK(job.calls[1].open);
+  CHECK(job.calls[1].start_tick >= job.calls[0].end_tick);
+  CHECK(comm_of(job, job.calls[1]) == "first");
+}
+
 TEST_CASE("what is no call in a lane is none") {
   Writer writer;
   writer.events();
