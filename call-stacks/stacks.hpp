@@ -26,8 +26,8 @@ inline bool wanted() { return log::wants(log::kWantStacks); }
 // Id of the stack of the function that calls this, 0 if it could not be taken.
 [[gnu::noinline]] std::uint32_t take(log::Lane& lane);
 
-// The stack for an MPI call.
-inline std::uint32_t of_mpi_call(log::Lane& lane) { return wanted() ? take(lane) : 0; }
+// The stack for a call of MPI, or of another library above UCX.
+inline std::uint32_t of_call(log::Lane& lane) { return wanted() ? take(lane) : 0; }
 
 // The stack for a UCP operation: one of the program itself, outside MPI; with `all` also one that
 // MPI makes.

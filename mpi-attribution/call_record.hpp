@@ -123,7 +123,7 @@ class CallRecord {
     }
     std::uint64_t& place = reinterpret_cast<std::uint64_t*>(record_)[words - 1];
     place = call.caller;
-    if (const std::uint32_t stack = stacks::of_mpi_call(*lane); stack != 0) [[unlikely]] {
+    if (const std::uint32_t stack = stacks::of_call(*lane); stack != 0) [[unlikely]] {
       place = stack;
       head_ ^= std::uint32_t{MpiCall::kCaller | MpiCall::kStack} << 26;
     }

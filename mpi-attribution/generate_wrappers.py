@@ -12,6 +12,8 @@ from mpi_tables import (
     COMBINERS,
     HANDLE_CONSTANTS,
     INTEGER_CONSTANTS,
+    OPTIONAL_ENDING,
+    OPTIONAL_VERSION,
     SHAPES,
     TableError,
     read_flavours,
@@ -21,11 +23,6 @@ from mpi_tables import (
 CALL_HEADER = Path(__file__).with_name("call.h")
 
 ENTRY_MPI, ENTRY_PMPI = 0, 1  # UctraceEntry: the assembler needs the numbers
-
-# The version of functions that some MPI libraries lack. An ordinary reference without a version is bound to it, but
-# dlsym does not find it. It must be the only version of the symbol.
-OPTIONAL_VERSION = "UCTRACE_OPTIONAL"
-OPTIONAL_ENDING = "_optional"
 
 
 def read_structs(header):
@@ -446,7 +443,7 @@ def main():
     with open(sys.argv[3], "w", encoding="utf-8") as output:
         output.write(text)
     with open(sys.argv[4], "w", encoding="utf-8") as output:
-        output.write(f"{OPTIONAL_VERSION} {{ local: MPI*{OPTIONAL_ENDING}; PMPI*{OPTIONAL_ENDING}; }};\n")
+        output.write(f"{OPTIONAL_VERSION} {{ local: *{OPTIONAL_ENDING}; }};\n")
 
 
 if __name__ == "__main__":

@@ -177,6 +177,11 @@ ABIS = ("native", "standard")
 
 MAX_FUNCTIONS = 1024  # log::MpiCall::kMaxFunctions
 
+# The version of functions that some libraries lack, and the ending of their symbols in C. An ordinary reference
+# without a version is bound to it, but dlsym does not find it. It must be the only version of the symbol.
+OPTIONAL_VERSION = "UCTRACE_OPTIONAL"
+OPTIONAL_ENDING = "_optional"
+
 
 class TableError(Exception):
     pass

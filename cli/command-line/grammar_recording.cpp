@@ -16,7 +16,7 @@ namespace {
 const Choices<log::StackMode> kStackModes = {
     {"off", log::StackMode::off}, {"mpi", log::StackMode::mpi}, {"all", log::StackMode::all}};
 
-const Words kLayers = {"uct", "ucp", "mpi"};
+const Words kLayers = {"uct", "ucp", "mpi", "library"};
 
 // With less, a log could not hold the newest events of a few threads.
 constexpr std::uint64_t kLeastMaxLog = std::uint64_t{1} << 20;

@@ -20,7 +20,8 @@ namespace {
 using Processes = std::vector<ProcessReport>;
 
 constexpr std::size_t kNamedProcesses = 8;
-constexpr std::array<const char*, log::kLayers> kLayerNames = {"UCT", "UCP", "MPI", "GPU"};
+constexpr std::array<const char*, log::kLayers> kLayerNames = {"UCT", "UCP", "MPI", "GPU",
+                                                               "library"};
 
 bool is(const ProcessReport& process, log::Layer layer, log::LayerState state) {
   return process.layers[static_cast<std::size_t>(layer)] == state;

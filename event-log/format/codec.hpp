@@ -57,6 +57,7 @@ constexpr TimeWords time_words_of(RecordType type) {
     case RecordType::mpi_window_call:
     case RecordType::mpi_file_call:
     case RecordType::memory_call:
+    case RecordType::library_call:
       return {1, 2};
     default:
       return {1, 0};
@@ -69,6 +70,8 @@ static_assert(offsetof(UcpOperation, start_tick) == 16 &&
 static_assert(offsetof(UcpCompletion, tick) == 16 && offsetof(UctCompletion, tick) == 8);
 static_assert(offsetof(MpiCall, start_tick) == 8 && offsetof(MpiCall, duration_ticks) == 16);
 static_assert(offsetof(MemoryCall, start_tick) == 8 && offsetof(MemoryCall, duration_ticks) == 16);
+static_assert(offsetof(LibraryCall, start_tick) == 8 &&
+              offsetof(LibraryCall, duration_ticks) == 16);
 static_assert(offsetof(MpiRequests, tick) == 8);
 static_assert(offsetof(UctArrival, start_tick) == 8 && offsetof(UctPending, tick) == 8);
 

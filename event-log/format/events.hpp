@@ -241,4 +241,24 @@ struct MpiRequests {
 };
 static_assert(sizeof(MpiRequests) == 16);
 
+// An outermost call of a thread to a communication library above UCX other than MPI, such as
+// OpenSHMEM. Fields that the function does not have are 0, a peer is kNone.
+struct LibraryCall {
+  static constexpr std::uint32_t kStack = 1;  // `place` is the id of its Stack
+  static constexpr std::int32_t kNone = INT32_MIN;
+  // A function number is that of its library and that within the library.
+  static constexpr unsigned kFunctionBits = 12;
+  static constexpr std::uint16_t kMaxFunctions = 1 << kFunctionBits;
+  Head head;  // a: function number (TextKind::library_function), b: what it returned, if a status
+  std::uint64_t start_tick;
+  std::uint64_t duration_ticks;
+  std::uint64_t scope;    // handle of a context or team
+  std::uint64_t bytes;    // as its arguments say
+  std::uint64_t request;  // handle of the request that was made, tested or released
+  std::int32_t peer;      // PE or rank, as the argument has it
+  std::uint32_t flags;
+  std::uint64_t place;  // address in the program that the call returns to
+};
+static_assert(sizeof(LibraryCall) == 64);
+
 }  // namespace uctrace::log

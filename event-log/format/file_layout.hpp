@@ -37,7 +37,7 @@ inline constexpr std::uint32_t kChunkMagic = 0x4b4e4843;     // "CHNK"
 inline constexpr std::uint32_t kBlockMagic = 0x4b434150;     // "PACK"
 inline constexpr std::uint32_t kGapMagic = 0x20504147;       // "GAP "
 inline constexpr std::uint32_t kLanesMagic = 0x454e414c;     // "LANE"
-inline constexpr std::uint32_t kFormatVersion = 7;
+inline constexpr std::uint32_t kFormatVersion = 8;
 
 // Appended to the name of a log: the file of the chunks whose records are not in the log yet.
 inline constexpr char kLiveSuffix[] = ".live";
@@ -132,7 +132,7 @@ struct CountersOf {
   Number stacks_truncated;
   Number stacks_skipped;
   // Events that were not recorded because recording was switched off (RecordingSwitch).
-  Number outside_window[kDropKinds];
+  Number outside_window[kEventKinds];
   Number uct_pending_left;     // requests that left a pending queue, or were lost sight of in it
   Number ucp_messages_taken;   // tag receives that ended with a message
   Number mpi_request_records;  // MpiRequests
@@ -146,6 +146,7 @@ struct CountersOf {
   Number mpi_poll_ticks;
   Number memory_calls;      // MemoryCall
   Number registered_bytes;  // of registrations that succeeded
+  Number library_calls;     // LibraryCall
 };
 using LaneCounters = CountersOf<std::uint64_t>;
 using LiveCounters = CountersOf<Counter>;  // while the lane's thread counts
@@ -198,7 +199,7 @@ struct ProcessPage {
       start_time;  // field 22 of /proc/self/stat: with boot id and pid it names the process
   char job[64];    // job key; empty if none is known
   Clock clock;
-  LayerState layers[kLayers];
+  std::uint8_t reserved3[4];
   ExitKind exit;
   std::uint8_t closed;      // 1 once the process has written its last record in an orderly way
   std::uint8_t gpu_driver;  // 1 once a GPU driver library was seen in the process
@@ -234,7 +235,9 @@ struct ProcessPage {
   std::uint64_t heartbeat_realtime_ns;
   std::uint64_t waits;      // of threads for memory to record into, and
   std::uint64_t waited_ns;  // how long they waited, where `never_drops` is set
-  std::uint64_t reserved1[53];
+  LayerState layers[kLayers];
+  std::uint8_t reserved4[3];
+  std::uint64_t reserved1[52];
   std::uint64_t dropped_without_lane_by_cause[kDropCauses];
   // Where the tables of further lanes are in the file, in their order; 0 = there is none.
   std::uint64_t lane_tables[kMostLaneTables];

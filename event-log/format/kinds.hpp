@@ -12,8 +12,9 @@ namespace uctrace::log {
 
 enum class Clock : std::uint8_t { tsc = 1, cntvct = 2, monotonic_raw = 3 };
 
-enum class Layer : std::uint8_t { uct = 0, ucp = 1, mpi = 2, gpu = 3 };
-inline constexpr std::size_t kLayers = 4;
+// `library`: communication libraries above UCX other than MPI.
+enum class Layer : std::uint8_t { uct = 0, ucp = 1, mpi = 2, gpu = 3, library = 4 };
+inline constexpr std::size_t kLayers = 5;
 
 // `unused`: the process never touched the layer. `off`: it was switched off; a Fault says why.
 // `unwanted`: the user left it out (`record --layers`).
@@ -58,6 +59,7 @@ enum class RecordType : std::uint8_t {
   mpi_requests = 9,
   mpi_file_call = 10,
   memory_call = 11,
+  library_call = 12,
   // definitions
   text = 32,
   uct_interface = 33,
@@ -244,8 +246,11 @@ enum class TextKind : std::uint8_t {
   gpu_library = 13,       // path of the GPU driver that is asked about memory
   gpu_history = 14,  // of allocations; `id` 0: its source, 1: the library that should be its source
   setting = 15,      // NAME=VALUE, from elsewhere; `id` is a SettingFrom (setting_names.hpp)
-  network_card = 16,   // its counters; lowest bit of `id` 0: at the start, 1: at the end
-  memory_domain = 17,  // `id` is a MemoryCall's domain
+  network_card = 16,      // its counters; lowest bit of `id` 0: at the start, 1: at the end
+  memory_domain = 17,     // `id` is a MemoryCall's domain
+  library = 18,           // its name, then what it says of itself; `id` is its number
+  library_function = 19,  // `id` is LibraryCall's function number
+  kCount
 };
 
 // How a datatype was made: MPI_COMBINER_*.
@@ -278,9 +283,11 @@ enum class Combiner : std::uint8_t {
 enum class SwitchCause : std::uint8_t { start = 0, pcontrol = 1, signal = 2, kCount };
 
 // Kinds of records that can be dropped; index of LaneCounters::dropped. `uncounted`: records that
-// are tried again.
+// are tried again. `mpi`: of all calls above UCX, also those of other libraries.
 enum class DropKind : std::uint8_t { uct = 0, ucp = 1, mpi = 2, definition = 3, uncounted = 4 };
 inline constexpr std::size_t kDropKinds = 4;
+// Those of the event stream, which come first.
+inline constexpr std::size_t kEventKinds = 3;
 
 // Why a record was dropped; index of LaneInfo::dropped_by_cause. log-merger/model/drop_words.cpp
 // has the words for it.
@@ -321,6 +328,7 @@ constexpr DropKind drop_kind_of(RecordType type) {
     case RecordType::mpi_window_call:
     case RecordType::mpi_file_call:
     case RecordType::mpi_requests:
+    case RecordType::library_call:
       return DropKind::mpi;
     default:
       return DropKind::definition;

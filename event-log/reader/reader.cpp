@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "event-log/reader/fixed_text.hpp"
 #include "event-log/reader/log_head.hpp"
@@ -82,7 +83,7 @@ std::size_t LogFile::blocks_begin() const {
 
 namespace {
 
-std::uint64_t sum_of(const std::uint64_t (&counts)[kDropKinds]) {
+std::uint64_t sum_of(std::span<const std::uint64_t> counts) {
   std::uint64_t sum = 0;
   for (const std::uint64_t count : counts) sum += count;
   return sum;

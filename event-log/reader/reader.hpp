@@ -252,6 +252,8 @@ bool LogFile::visit(const Chunk& chunk, Words record, Visitor& visitor) {
       return visit_as<MpiCallView>(lane, record, visitor);
     case RecordType::mpi_requests:
       return visit_as<MpiRequestsView>(lane, record, visitor);
+    case RecordType::library_call:
+      return visit_as<LibraryCallView>(lane, record, visitor);
     case RecordType::kernel_access:
       return visit_as<KernelAccessView>(lane, record, visitor);
     case RecordType::text:

@@ -226,10 +226,19 @@ std::optional<MpiRequestsView> MpiRequestsView::parse(Words record) {
   return view;
 }
 
+std::optional<LibraryCallView> LibraryCallView::parse(Words record) {
+  LibraryCallView view;
+  if (!copy_fixed(record, view.r) || record.size_bytes() != sizeof(LibraryCall) ||
+      view.r.flags > LibraryCall::kStack) {
+    return std::nullopt;
+  }
+  return view;
+}
+
 std::optional<TextView> TextView::parse(Words record) {
   TextView view;
   if (!copy_fixed(record, view.r) || view.kind() < TextKind::command_line ||
-      view.kind() > TextKind::memory_domain ||
+      view.kind() >= TextKind::kCount ||
       !Tail(record, sizeof(Text)).take_text(view.r.head.b, view.text)) {
     return std::nullopt;
   }

@@ -132,6 +132,18 @@ struct MpiRequestsView {
   static std::optional<MpiRequestsView> parse(Words record);
 };
 
+struct LibraryCallView {
+  LibraryCall r;
+
+  std::uint16_t function() const { return r.head.a; }
+  std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
+  bool has_stack() const { return (r.flags & LibraryCall::kStack) != 0; }
+  // One of the two, the other is 0.
+  std::uint64_t caller() const { return has_stack() ? 0 : r.place; }
+  std::uint32_t stack() const { return has_stack() ? static_cast<std::uint32_t>(r.place) : 0; }
+  static std::optional<LibraryCallView> parse(Words record);
+};
+
 struct TextView {
   Text r;
   std::string_view text;  // any bytes, not necessarily UTF-8

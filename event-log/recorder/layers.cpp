@@ -10,7 +10,8 @@ namespace {
 constexpr struct {
   Layer layer;
   const char* name;
-} kChoices[] = {{Layer::uct, "uct"}, {Layer::ucp, "ucp"}, {Layer::mpi, "mpi"}};
+} kChoices[] = {
+    {Layer::uct, "uct"}, {Layer::ucp, "ucp"}, {Layer::mpi, "mpi"}, {Layer::library, "library"}};
 
 bool is_in_list(const char* name, const char* list) {
   const std::size_t length = strlen(name);

@@ -71,7 +71,7 @@ Json faults_json(const Job& job) {
   for (const ProcessLog& log : job.logs) {
     for (const auto& [fault, detail] : log.faults) {
       list.push_back({{"process", plain_text(log.file.process_key())},
-                      {"layer", kLayerNames[static_cast<std::size_t>(fault.layer) & 3]},
+                      {"layer", kLayerNames[static_cast<std::size_t>(fault.layer)]},
                       {"fault", name_of(static_cast<log::FaultCode>(fault.head.a))},
                       {"value", fault.value},
                       {"detail", detail}});

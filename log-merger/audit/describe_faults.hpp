@@ -7,7 +7,7 @@
 
 namespace uctrace::merge {
 
-inline constexpr const char* kLayerNames[] = {"uct", "ucp", "mpi", "gpu"};
+inline constexpr const char* kLayerNames[] = {"uct", "ucp", "mpi", "gpu", "library"};
 
 const char* name_of(log::FaultCode code);
 nlohmann::ordered_json faults_json(const Job& job);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace uctrace::merge {
 
@@ -32,7 +33,7 @@ log::LaneCounters difference(const log::LaneCounters& later, const log::LaneCoun
   return counters_of(words);
 }
 
-std::uint64_t sum_of(const std::uint64_t (&counts)[log::kDropKinds]) {
+std::uint64_t sum_of(std::span<const std::uint64_t> counts) {
   std::uint64_t sum = 0;
   for (const std::uint64_t count : counts) {
     sum += count;
@@ -112,7 +113,7 @@ void RecordedLoader::add_lane(std::uint16_t lane, const log::LaneInfo& info,
   recorded.counted += counted;
   recorded.outside += sum_of(info.counters.outside_window);
   recorded.overwritten += sum_of(info.counters.overwritten);
-  for (std::size_t kind = 0; kind < log::kDropKinds; ++kind) {
+  for (std::size_t kind = 0; kind < log::kEventKinds; ++kind) {
     recorded.missing_by_kind[kind] +=
         info.counters.outside_window[kind] + info.counters.overwritten[kind];
   }

@@ -39,7 +39,7 @@ struct Recorded {
   std::vector<LaneGap> lane_gaps;              // by lane, then time
   std::vector<Gap> gaps;                       // of any lane, joined, by time
   std::uint64_t outside = 0, overwritten = 0;  // events
-  std::array<std::uint64_t, log::kDropKinds> missing_by_kind{};
+  std::array<std::uint64_t, log::kEventKinds> missing_by_kind{};
   // All lanes' counters without gaps, for comparison with the records. Useless if something was
   // overwritten.
   log::LaneCounters counted{};

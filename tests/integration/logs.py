@@ -20,15 +20,16 @@ COUNTERS = (
     " uct_tag_receives uct_tag_receives_ended ucp_stream_sends ucp_stream_receives"
     " ucp_requests_not_carried overwritten_uct overwritten_ucp overwritten_mpi"
     " overwritten_definitions overwritten_until_tick stacks_captured stacks_unwound"
-    " stacks_truncated stacks_skipped outside_uct outside_ucp outside_mpi outside_definitions"
+    " stacks_truncated stacks_skipped outside_uct outside_ucp outside_mpi"
     " uct_pending_left ucp_messages_taken mpi_request_records memory_words"
     " memory_queries memory_unknown mpi_polls mpi_poll_ticks memory_calls registered_bytes"
+    " library_calls"
 ).split()
 CHUNK_HEADER = struct.Struct("=IIHBxI")  # magic, bytes, lane, stream, sequence
 CHUNK_HEADER_BYTES = 64
 EVENTS, DEFINITIONS = 1, 2
 UCT_OPERATION, UCT_COMPLETION, UCT_ARRIVAL, UCP_OPERATION = 1, 2, 3, 4
-UCT_PENDING, MEMORY_CALL, TEXT, UCT_INTERFACE = 8, 11, 32, 33
+UCT_PENDING, MEMORY_CALL, LIBRARY_CALL, TEXT, UCT_INTERFACE = 8, 11, 12, 32, 33
 NETWORK_CARD = 16  # kind of a text
 ACTIVE_MESSAGES = range(23, 29)  # AM ids of what the program sends
 

@@ -216,7 +216,8 @@ struct Written {
     log.finish(ProcessRun(log, plan).run(), false);
   }
   log::LogFile read() const { return log::LogFile::open(folder / "a.ulog"); }
-  std::uint64_t counted(const std::uint64_t (log::LaneCounters::*of)[log::kDropKinds]) const {
+  template <std::size_t kKinds>
+  std::uint64_t counted(const std::uint64_t (log::LaneCounters::*of)[kKinds]) const {
     std::uint64_t sum = 0;
     for (const log::LaneInfo& lane : log.lane_infos()) {
       for (const std::uint64_t count : lane.counters.*of) sum += count;

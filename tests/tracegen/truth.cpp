@@ -203,9 +203,9 @@ std::string ProcessTruth::text(const std::vector<log::LaneInfo>& lanes, const Ta
     for (std::size_t kind = 0; kind < log::kDropKinds; ++kind) {
       dropped[kind] += lane.counters.dropped[kind];
       totals_.dropped += lane.counters.dropped[kind];
-      totals_.outside_window += lane.counters.outside_window[kind];
       totals_.overwritten += lane.counters.overwritten[kind];
     }
+    for (const std::uint64_t count : lane.counters.outside_window) totals_.outside_window += count;
   }
   std::string text = fmt::format(
       "{{\"rank\":{},\"host\":\"{}\",\"log\":\"{}\",\"events\":{},"

@@ -173,6 +173,16 @@ inline LogBuilder full_log() {
   memory_call.bytes = 4096;
   memory_call.memory = kHostMemory;
   log.add(memory_call, RecordType::memory_call);
+  LibraryCall library_call{};
+  library_call.head.a = 7;
+  library_call.head.b = static_cast<std::uint32_t>(-1);
+  library_call.peer = 3;
+  library_call.bytes = 800;
+  library_call.place = 0x400;
+  log.add(library_call, RecordType::library_call);
+  library_call.flags = LibraryCall::kStack;
+  library_call.place = 12;
+  log.add(library_call, RecordType::library_call);
   UcpOperation ucp{};
   ucp.head.a = static_cast<std::uint16_t>(UcpFunction::tag_recv_nbx) |
                (UcpOperation::kProbed | UcpOperation::kMemory) << 8;

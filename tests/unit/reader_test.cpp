@@ -45,7 +45,7 @@ std::string reason_of(std::span<const std::byte> bytes) {
 TEST_CASE("every record type comes back as written") {
   const LogFile file = full_log().read();
   CHECK(file.complete());
-  CHECK(file.event_count() == 13);
+  CHECK(file.event_count() == 15);
   CHECK(file.process_key() == "node1:boot:4026531836:17:99");
   CHECK(file.job() == "job");
   CHECK(file.state() == WriterState::closed);
@@ -77,6 +77,16 @@ TEST_CASE("every record type comes back as written") {
   CHECK(memory_call.route() == Route::call);
   CHECK(memory_call.r.domain == 0x44);
   CHECK(memory_call.r.bytes == 4096);
+  const auto library_calls = all<LibraryCallView>(file, Stream::events);
+  REQUIRE(library_calls.size() == 2);
+  CHECK(library_calls[0].function() == 7);
+  CHECK(library_calls[0].status() == -1);
+  CHECK(library_calls[0].r.peer == 3);
+  CHECK(library_calls[0].r.bytes == 800);
+  CHECK(library_calls[0].caller() == 0x400);
+  CHECK(library_calls[0].stack() == 0);
+  CHECK(library_calls[1].caller() == 0);
+  CHECK(library_calls[1].stack() == 12);
   const auto ucp = only<UcpOperationView>(file, Stream::events);
   CHECK(ucp.function() == UcpFunction::tag_recv_nbx);
   CHECK(ucp.flags() == (UcpOperation::kProbed | UcpOperation::kMemory));
@@ -273,6 +283,18 @@ TEST_CASE("records of MPI whose size is not what their head says are damage") {
   CHECK(file.damage().bad_records == 8);
   CHECK(all<MpiCallView>(file, Stream::events).empty());
   CHECK(all<MpiRequestsView>(file, Stream::events).empty());
+}
+
+TEST_CASE("a library call of another size, or with unknown flags, is damage") {
+  LogBuilder log;
+  log.chunk(Stream::events, 0, 1);
+  LibraryCall call{};
+  log.add(call, RecordType::library_call, {1});
+  call.flags = LibraryCall::kStack << 1;
+  log.add(call, RecordType::library_call);
+  const LogFile file = log.read();
+  CHECK(file.damage().bad_records == 2);
+  CHECK(all<LibraryCallView>(file, Stream::events).empty());
 }
 
 TEST_CASE("records come lane by lane, in the order of writing, whatever the order of chunks") {

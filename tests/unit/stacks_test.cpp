@@ -284,7 +284,7 @@ TEST_CASE("off: nothing is taken") {
   log::detail::wanted_extras = 0;
   CHECK_FALSE(wanted());
   log::Lane none{};
-  CHECK(of_mpi_call(none) == 0);
+  CHECK(of_call(none) == 0);
   CHECK(of_uct_operation(none) == 0);
   log::detail::wanted_extras = before;
 }

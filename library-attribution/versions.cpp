@@ -1,0 +1,34 @@
+// What libraries above UCX say of themselves. A row for each, in the order of their numbers.
+#include <cstdio>
+
+#include "interpose/scope.hpp"
+#include "library-attribution/libraries.hpp"
+
+namespace uctrace::library {
+namespace {
+
+// May be called at any time. The name has SHMEM_MAX_NAME_LEN bytes, which is 64 to 256.
+VersionText openshmem_version(interpose::Scope& scope) {
+  VersionText version{};
+  auto* get_version =
+      reinterpret_cast<void (*)(int*, int*)>(scope.find_function("shmem_info_get_version"));
+  auto* get_name = reinterpret_cast<void (*)(char*)>(scope.find_function("shmem_info_get_name"));
+  if (get_version == nullptr || get_name == nullptr) return version;
+  int major = 0, minor = 0;
+  char name[4096] = {};
+  get_version(&major, &minor);
+  get_name(name);
+  snprintf(version.text, sizeof version.text, "%d.%d, %.400s", major, minor, name);
+  return version;
+}
+
+constexpr VersionText (*kVersions[])(interpose::Scope&) = {openshmem_version};
+
+}  // namespace
+
+VersionText version_of(unsigned library, const void* caller) {
+  interpose::Scope scope(caller);
+  return kVersions[library](scope);
+}
+
+}  // namespace uctrace::library
