@@ -55,7 +55,7 @@ extern const unsigned uctrace_library_count;
 // with a message.
 void* uctrace_library_enter(UctraceLibraryCall* call);
 
-// Records the call: about 20 ns including the start, most of it two clock readings.
+// Records the call: about 50 ns including the start, most of it two clock readings.
 void uctrace_library_leave(const UctraceLibraryCall* call);
 
 #pragma GCC visibility pop

@@ -16,6 +16,7 @@
 #include "log-merger/folder/launcher_line.hpp"
 #include "log-merger/hang/open_call_notes.hpp"
 #include "log-merger/job/job.hpp"
+#include "log-merger/library/library_calls.hpp"
 #include "log-merger/memory/place_devices.hpp"
 #include "log-merger/mpi/requests.hpp"
 #include "log-merger/partitions/partitions.hpp"
@@ -110,6 +111,7 @@ Run merged(merge::Job job) {
   merge::attribute_transfers(job);
   merge::match_streams(job);
   merge::link_memory_calls(job);
+  merge::link_library_calls(job);
   merge::resolve_stacks(job);
   forget_ids(job);
   begin(progress, "making rows", 0.85);
@@ -119,6 +121,7 @@ Run merged(merge::Job job) {
   each_of(job.workers, {[&] { job.arrivals = {}; }, [&] { job.operations_of = {}; }});
   merge::add_memory_calls(job);
   merge::add_kernel_accesses(job);
+  merge::add_library_calls(job);
   merge::add_connections(job);
   merge::build_transfers(job, merge::Operations::go);
   merge::build_mpi_calls(job);

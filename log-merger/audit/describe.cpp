@@ -14,6 +14,7 @@
 #include "log-merger/audit/describe_faults.hpp"
 #include "log-merger/audit/describe_findings.hpp"
 #include "log-merger/audit/describe_gpus.hpp"
+#include "log-merger/audit/describe_libraries.hpp"
 #include "log-merger/audit/describe_network.hpp"
 #include "log-merger/audit/describe_windows.hpp"
 #include "log-merger/audit/totals.hpp"
@@ -302,6 +303,7 @@ void describe_run(Job& job, const Found& found) {
   info["events"] = {{"uct", found.uct_operations + found.refused_uct_operations + found.arrivals},
                     {"ucp", found.ucp_operations},
                     {"mpi", found.mpi_calls},
+                    {"library", found.library_calls},
                     {"dropped", total_dropped(job)},
                     {"dropped_by_kind", dropped_json(job)},
                     {"dropped_by_cause", dropped_by_cause_json(job)},
@@ -332,6 +334,7 @@ void describe_run(Job& job, const Found& found) {
   for (std::size_t layer = 0; layer < log::kLayers; ++layer) {
     info["layers"][kLayerNames[layer]] = layer_json(job, layer);
   }
+  info["libraries"] = libraries_json(job);
   info["gpu"] = gpu_json(job);
   info["gpu_initiated"] = gpu_initiated_json(job);
   info["network"] = network_json(job, found);

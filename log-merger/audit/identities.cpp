@@ -74,6 +74,8 @@ class Checker {
     add_payload();
     add("mpi", "calls counted = call records", counted_.mpi_calls, found_.mpi_calls,
         log::Layer::mpi);
+    add("library_calls", "calls of libraries above UCX, counted = their records",
+        counted_.library_calls, found_.library_calls, log::Layer::library);
     add("memory", "memory stored with operations = in their records", counted_.memory_words,
         found_.memory_words, log::Layer::gpu);
     add_memory_calls();
@@ -144,11 +146,12 @@ class Checker {
   // For the whole run: only events that the user did not want are missing.
   void add_kinds() {
     const log::LaneCounters run = count_counted(job_);
-    const std::uint64_t counted[] = {
-        run.uct_posted_ok + run.uct_errors + run.uct_no_resource + run.uct_completed +
-            run.uct_tag_receives_ended + run.uct_arrivals + run.uct_pending_added +
-            run.uct_pending_left + run.memory_calls,
-        run.ucp_operations + run.ucp_completed, run.mpi_calls + run.mpi_request_records};
+    const std::uint64_t counted[] = {run.uct_posted_ok + run.uct_errors + run.uct_no_resource +
+                                         run.uct_completed + run.uct_tag_receives_ended +
+                                         run.uct_arrivals + run.uct_pending_added +
+                                         run.uct_pending_left + run.memory_calls,
+                                     run.ucp_operations + run.ucp_completed,
+                                     run.mpi_calls + run.mpi_request_records + run.library_calls};
     constexpr const char* kNames[] = {"recorded_uct", "recorded_ucp", "recorded_mpi"};
     for (std::size_t kind = 0; kind < std::size(counted); ++kind) {
       std::uint64_t explained = run.dropped[kind];

@@ -290,6 +290,7 @@ Found count_found(const Job& job) {
     found.ucp_ends_of_outside += log.ucp_ends_of_outside;
     found.memory_words += log.devices.memory_words;
     const MemoryCalls& memory = log.memory_calls;
+    found.library_calls += log.library_calls.calls.size();
     found.memory_calls += memory.calls.size();
     found.registered_bytes += memory.registered_bytes;
     found.deregistrations += memory.ends;
@@ -298,7 +299,8 @@ Found count_found(const Job& job) {
   found.used_events = found.uct_ends_of_outside + found.ucp_ends_of_outside +
                       found.pending.records() + job.uct.size() + job.uct_completions +
                       found.arrivals + found.ucp_operations + job.ucp_completions +
-                      found.mpi_calls + job.mpi_request_records + found.memory_calls;
+                      found.mpi_calls + job.mpi_request_records + found.memory_calls +
+                      found.library_calls;
   found.network_cards = find_rails(job);
   // They fill different parts of the result.
   job.workers.each(4, [&](std::size_t part) {

@@ -26,6 +26,7 @@
 #include "log-merger/job/findings.hpp"
 #include "log-merger/job/id_map.hpp"
 #include "log-merger/job/job_rows.hpp"
+#include "log-merger/job/library_calls.hpp"
 #include "log-merger/job/memory_calls.hpp"
 #include "log-merger/job/merge_options.hpp"
 #include "log-merger/job/operations.hpp"
@@ -114,7 +115,7 @@ struct UcpEndpoint {
 struct Worker {
   std::uint64_t handle = 0, tick = 0, uid = 0;
   std::uint64_t end_tick = UINT64_MAX;
-  std::uint16_t library = 0;  // number of its libucp
+  std::uint16_t library = 0;                                               // number of its libucp
   std::uint32_t estimated_endpoints = 0, estimated_processes_of_node = 0;  // as log::UcpWorker
   // result
   std::uint64_t operations = 0;  // posted to the interface itself, not to an endpoint
@@ -224,6 +225,7 @@ struct ProcessLog {
   std::size_t monotonic_clock = 0;  // logs with the same number used the same one
   PendingTotals pending;
   MemoryCalls memory_calls;
+  LibraryCalls library_calls;
   Devices devices;
   std::uint64_t backward_calls = 0;
   bool ucp_has_self_transport = false;

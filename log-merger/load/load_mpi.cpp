@@ -64,10 +64,6 @@ void MpiLoader::take(const log::WindowView& view) {
 
 // Windows and files outlive their communicator: its handle is resolved at their creation.
 void MpiLoader::finish_definitions() {
-  for (const Module& module : log_.modules) {
-    module_ticks_.push_back(module.tick);
-  }
-  std::sort(module_ticks_.begin(), module_ticks_.end());
   datatypes_.finish();
   sort_by_handle(log_.comms);
   take_names_and_ends();
@@ -159,26 +155,10 @@ void MpiLoader::take(std::uint16_t lane, const log::MpiCallView& view) {
   call.recv_datatype = datatypes_.at(view.recv_volume.datatype, view.r.start_tick);
   call.end_ns = log_.clock.job_ns(call.end_tick);
   call.request = view.request;
-  call.stack = view.stack != 0 ? view.stack : stack_of_caller(view.caller, view.r.start_tick);
+  call.stack = view.stack != 0 ? view.stack : callers_.stack_of(view.caller, view.r.start_tick);
   call.comm = comm_of(view.r.head.type, view.r.scope, call.start_tick);
   call.window = object_of(log_, view.r.head.type, view.r.scope, call.start_tick);
   add(call);
-}
-
-// A stack of one frame, shared by all calls that return to this address with the same modules
-// loaded. Numbered from the top: stacks of the log count from 1.
-std::uint32_t MpiLoader::stack_of_caller(std::uint64_t caller, std::uint64_t tick) {
-  if (caller == 0) {
-    return 0;
-  }
-  const auto modules =
-      std::upper_bound(module_ticks_.begin(), module_ticks_.end(), tick) - module_ticks_.begin();
-  const auto next = static_cast<std::uint32_t>(UINT32_MAX - callers_.size());
-  const auto [at, fresh] = callers_.try_emplace({caller, modules}, next);
-  if (fresh) {
-    log_.stacks.push_back({next, true, tick, {caller}});
-  }
-  return at->second;
 }
 
 void MpiLoader::take(std::uint16_t lane, const log::MpiRequestsView& view) {
@@ -256,7 +236,7 @@ void MpiLoader::take_open_call(std::uint16_t lane, const log::CurrentCall& curre
   call.tag = current.tag;
   call.recv_peer = call.recv_tag = log::MpiCall::kNone;
   call.request = current.request;
-  call.stack = stack_of_caller(current.caller, start_tick);
+  call.stack = callers_.stack_of(current.caller, start_tick);
   call.comm = comm_of(type, current.scope, call.start_tick);
   call.window = object_of(log_, type, current.scope, call.start_tick);
   add(call);

@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "log-merger/job/job.hpp"
+#include "log-merger/load/caller_stacks.hpp"
 #include "log-merger/load/load_datatypes.hpp"
 
 namespace uctrace::merge {
 
 class MpiLoader {
  public:
-  MpiLoader(Job& job, ProcessIndex process)
-      : job_(job), process_(process), log_(job.logs[process]), datatypes_(job) {}
+  MpiLoader(Job& job, ProcessIndex process, CallerStacks& callers)
+      : job_(job), process_(process), log_(job.logs[process]), callers_(callers), datatypes_(job) {}
 
   // Definitions, in any order; finish_definitions() before the first call.
   void take(const log::TextView& text);
@@ -55,18 +56,16 @@ class MpiLoader {
   void take_partitions(MpiCall& call);
   void add(MpiCall call);
   void name_requests();
-  std::uint32_t stack_of_caller(std::uint64_t caller, std::uint64_t tick);
 
   Job& job_;
   ProcessIndex process_;
   ProcessLog& log_;
+  CallerStacks& callers_;
   std::unordered_map<std::uint64_t, TextId> functions_;
   std::vector<CommEvent> comm_names_, comm_ends_;
   std::vector<NewObject> windows_, files_;
   DatatypeLoader datatypes_;
   Rows<MpiCall> calls_;
-  std::vector<std::uint64_t> module_ticks_;
-  std::map<std::pair<std::uint64_t, std::ptrdiff_t>, std::uint32_t> callers_;
   // By lane and start of their call, which is recorded after them.
   std::map<std::pair<std::uint16_t, std::uint64_t>, CallRequests> requests_;
   std::map<std::pair<std::uint16_t, std::uint64_t>, CallPartitions> partitions_;

@@ -9,6 +9,7 @@
 #include "event-log/reader/plain_text.hpp"
 #include "log-merger/job/job.hpp"
 #include "log-merger/load/load_devices.hpp"
+#include "log-merger/load/load_library_calls.hpp"
 #include "log-merger/load/load_memory_calls.hpp"
 #include "log-merger/load/load_mpi.hpp"
 #include "log-merger/load/load_peers.hpp"
@@ -42,7 +43,8 @@ class ProcessLoader {
       : job_(job),
         process_(process),
         log_(job.logs[process]),
-        mpi_(job, process),
+        callers_(log_),
+        mpi_(job, process, callers_),
         peers_(job, log_),
         devices_(job, process),
         ends_(job, process),
@@ -91,6 +93,7 @@ class ProcessLoader {
               recorded_.take(lane, view);
             }});
     log_.recorded = recorded_.finish(log_.file.lanes());
+    callers_.finish_definitions();
     peers_.finish_definitions();
     mpi_.finish_definitions();
     devices_.finish();
@@ -113,6 +116,7 @@ class ProcessLoader {
     ends_.finish();
     mpi_.finish_calls();
     log_.memory_calls.calls.shrink_to_fit();
+    log_.library_calls.calls.shrink_to_fit();
     pending_.finish(log_);
     log_.record_faults = checks_.faults();
     log_.record_faults.useless_ends = ends_.useless();
@@ -191,6 +195,10 @@ class ProcessLoader {
           log_.protocols[text.r.id] = job_.run.texts.intern(plain_text(value));
         }
         break;
+      case log::TextKind::library:
+      case log::TextKind::library_function:
+        name_library(log_.library_calls, text, job_.run.texts);
+        break;
       case log::TextKind::memory_domain:
         name_memory_domain(log_.memory_calls, text, job_.run.texts);
         break;
@@ -231,6 +239,11 @@ class ProcessLoader {
                      ends_.take(view, log_.uct_rows.end - next_.uct);
                    },
                    [&](std::uint16_t lane, const log::MemoryCallView& view) { take(lane, view); },
+                   [&](std::uint16_t lane, const log::LibraryCallView& view) {
+                     ++log_.events_by_kind[kMpi];
+                     check_time(lane, view.r.start_tick, view.r.duration_ticks);
+                     add_library_call(log_.library_calls, lane, view, callers_);
+                   },
                    [&](std::uint16_t lane, const log::UctPendingView& view) {
                      ++log_.events_by_kind[kUct];
                      check_time(lane, view.r.tick);
@@ -384,6 +397,7 @@ class ProcessLoader {
   ProcessIndex process_;
   ProcessLog& log_;
   Rows first_, next_;  // of this process in the job: its first ones, and the next to be filled
+  CallerStacks callers_;
   MpiLoader mpi_;
   PeerLoader peers_;
   DeviceLoader devices_;

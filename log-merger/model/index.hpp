@@ -136,6 +136,7 @@ struct CommInstance;
 struct CommObject;
 struct Endpoint;
 struct Interface;
+struct LibraryCall;
 struct MpiCall;
 struct ProcessLog;
 struct UcpOp;
@@ -144,9 +145,10 @@ using ArrivalIndex = IndexOf<Arrival>;
 using CallIndex = IndexOf<MpiCall>;
 using CommIndex = IndexOf<Comm>;  // of one process
 using DatatypeIndex = IndexOf<Datatype>;
-using EndpointIndex = IndexOf<Endpoint>;      // of one process
-using InstanceIndex = IndexOf<CommInstance>;  // also of Run::communicators
-using InterfaceIndex = IndexOf<Interface>;    // of one process
+using EndpointIndex = IndexOf<Endpoint>;        // of one process
+using InstanceIndex = IndexOf<CommInstance>;    // also of Run::communicators
+using InterfaceIndex = IndexOf<Interface>;      // of one process
+using LibraryCallIndex = IndexOf<LibraryCall>;  // of one process
 using MessageIndex = IndexOf<Message>;
 using ProcessIndex = IndexOf<ProcessLog>;  // also of Run::processes
 using StackIndex = IndexOf<CallStack>;

@@ -128,6 +128,7 @@ std::int64_t last_instant(const Run& run) {
   std::int64_t last = 0;
   for (const Message& message : run.messages) last = std::max(last, message.t_end_ns);
   for (const MpiCallRow& call : run.mpi_calls) last = std::max(last, call.t_end_ns);
+  for (const LibraryCallRow& call : run.library_calls) last = std::max(last, call.t_end_ns);
   for (const UcpOperationRow& row : run.ucp_operations) last = std::max(last, row.t_end_ns);
   for (const Transfer& transfer : run.transfers) {
     last = std::max({last, transfer.t_end_ns, transfer.t_complete_ns});

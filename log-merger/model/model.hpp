@@ -16,6 +16,7 @@
 
 #include "log-merger/model/connection_rows.hpp"
 #include "log-merger/model/kinds.hpp"
+#include "log-merger/model/library_call_rows.hpp"
 #include "log-merger/model/memory_call_rows.hpp"
 #include "log-merger/model/partition_rows.hpp"
 #include "log-merger/model/setting_rows.hpp"
@@ -83,6 +84,8 @@ struct Message {
   TextId mpi = kNoText;            // its function
   TextId mpi_recv = kNoText;
   TextId progressed_in = kNoText;  // the MPI function in which it happened to start
+  // The call of a library above UCX other than MPI that asked for it.
+  TextId asked_library = kNoText, asked_function = kNoText;
   TextId protocol = kNoText;
   std::int32_t stack = -1, recv_stack = -1;  // of the calls that asked; into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
@@ -192,6 +195,7 @@ struct UcpOperationRow {
   TextId asked_by = kNoText, progressed_in = kNoText;
   TextId status = kNoText;
   std::int32_t stack = -1;                  // into stacks, -1 = none
+  std::int64_t library_call = -1;           // it was posted within; into library_calls
   std::int32_t gpu = -1;                    // into gpus
   std::int32_t device_memory = -1;          // into device_memory, -1 = none
   TextId believed = kNoText;                // what UCX took the buffer for; kNoText: it did not
@@ -376,6 +380,7 @@ struct Run {
   std::vector<RegistrationUse> registration_uses;  // by process
   std::vector<RegistrationSum> registration_sums;  // the longest own time first
   std::vector<KernelAccessRow> kernel_accesses;    // by process, then time
+  std::vector<LibraryCallRow> library_calls;       // by process, lane, then start
   std::vector<Datatype> datatypes;
   std::vector<Communicator> communicators;
   std::vector<MemberRun> communicator_members;  // by communicator, then side
@@ -397,7 +402,7 @@ struct Run {
   std::vector<TransferSum> transfer_sums;
   std::vector<LatencySum> latency_sums;
   std::vector<EstimateRow> estimates;  // by reach, latency and bandwidth
-  std::vector<Setting> settings;  // by place, then name, value and process
+  std::vector<Setting> settings;       // by place, then name, value and process
   // Of the whole run, for the page. slabs = 0: not there.
   std::int64_t slab_ns = 0;
   std::uint32_t slabs = 0;

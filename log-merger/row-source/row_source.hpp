@@ -39,10 +39,10 @@ class RowSource {
   using ReadersOf = std::tuple<Reader<Row>...>;
   using Readers =
       ReadersOf<Message, Hop, Transfer, UcpOperationRow, MpiCallRow, ConnectionRow, MemoryCallRow,
-                WaitShare, Wait, CallDependency, BegunCollective, PartitionOperation,
-                PartitionEvent, PartitionLine, MessageSum, HopSum, CallSum, OperationSum,
-                TransferSum, PathStep, TrafficClass, ClassStep, TrafficCell, CellTotal, CallGroup,
-                CellSlab, TotalSlab, SlabActivity, RowBlock>;
+                LibraryCallRow, WaitShare, Wait, CallDependency, BegunCollective,
+                PartitionOperation, PartitionEvent, PartitionLine, MessageSum, HopSum, CallSum,
+                OperationSum, TransferSum, PathStep, TrafficClass, ClassStep, TrafficCell,
+                CellTotal, CallGroup, CellSlab, TotalSlab, SlabActivity, RowBlock>;
 
   // Rows in memory; the run must outlive the source.
   RowSource(const Run& run);

@@ -128,6 +128,11 @@ class MessageMaker : RowMaker {
     fill_common(m, op, op.tag);
     m.bytes = op.bytes;
     m.mpi = function_of(op.asked_by);
+    if (const LibraryCall* call = library_call_of(op)) {
+      const LibraryCalls& calls = log_of(op.process).library_calls;
+      m.asked_library = calls.library_of(*call);
+      m.asked_function = calls.function_of(*call);
+    }
     m.stack = stack_of_asker(op);
     m.call = op.asked_by.number();
     m.comm = comm_name(op.process, op.comm);

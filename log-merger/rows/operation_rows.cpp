@@ -90,6 +90,10 @@ class UcpOperationMaker : RowMaker {
     row.function = text_of_constant(ucp_function_name(op.function));
     row.asked_by = function_of(op.asked_by);
     row.progressed_in = function_of(op.call);
+    if (op.library_call != kNone) {
+      row.library_call = static_cast<std::int64_t>(log_of(op.process).library_calls.first_row +
+                                                   op.library_call.place());
+    }
     row.status = text_of_status(op.ended ? op.end_status : op.status);
     row.bytes = op.bytes;
     row.tag = op.tag;

@@ -44,8 +44,15 @@ class RowMaker {
     return found == rows.end() ? -1 : found->second.number();
   }
 
-  // The stack of the call that requested an operation; outside MPI, the operation's own.
+  // The call of another library above UCX that requested an operation; nullptr: none did.
+  const LibraryCall* library_call_of(const UcpOp& op) {
+    if (op.library_call == kNone) return nullptr;
+    return &log_of(op.process).library_calls.calls[op.library_call.place()];
+  }
+
+  // The stack of the call that requested an operation; outside of these, the operation's own.
   std::int32_t stack_of_asker(const UcpOp& op) {
+    if (const LibraryCall* call = library_call_of(op)) return stack_row(op.process, call->stack);
     if (op.asked_by == kNone) return stack_row(op.process, op.stack);
     const MpiCall& call = job_.calls[op.asked_by];
     return stack_row(call.process, call.stack);

@@ -18,7 +18,7 @@
 
 namespace uctrace {
 
-inline constexpr std::uint32_t kStoreSchema = 14;
+inline constexpr std::uint32_t kStoreSchema = 15;
 
 // Writes `run` under another name and renames it into place, so `path` is never half written, and
 // removes leftovers of killed merges. `before_publishing` is called once the file is complete under

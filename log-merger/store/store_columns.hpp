@@ -14,46 +14,71 @@ namespace uctrace::store {
 enum class Unit : std::uint8_t {
   none,
   bytes,
-  ns,             // on the job clock, -1 = not known
-  rank,           // world rank
-  address,        // of memory
-  bits,           // 64 bits with a meaning as a whole
-  text,           // row of `texts`
-  process,        // row of `processes`, -1 = none if the column is signed
-  message,        // row of `messages`, likewise
-  hop,            // row of `hops`
-  stack,          // row of `stacks`, -1 = none
-  frame,          // row of `frames`
-  stack_frame,    // row of `stack_frames`
-  call_site,      // row of `call_sites`, -1 = none
-  communicator,   // row of `communicators`, -1 = none
-  member,         // row of `communicator_members`
-  mpi_call,       // row of `mpi_calls`, -1 = none
-  datatype,       // row of `datatypes`, -1 = none
-  gpu,            // row of `gpus`, -1 = none
-  device_memory,  // row of `device_memory`, -1 = none
-  nic,            // row of `nics`, -1 = none
-  message_sum,    // row of `message_sums`, -1 = none
-  hop_sum,        // row of `hop_sums`
-  path_step,      // row of `path_steps`
-  traffic_class,  // row of `traffic_classes`
-  class_step,     // row of `class_steps`
-  cell,           // row of `cells`, -1 = none if the column is signed
-  cell_total,     // row of `cell_totals`, likewise
-  call_group,     // row of `call_groups`, likewise
+  ns,                   // on the job clock, -1 = not known
+  rank,                 // world rank
+  address,              // of memory
+  bits,                 // 64 bits with a meaning as a whole
+  text,                 // row of `texts`
+  process,              // row of `processes`, -1 = none if the column is signed
+  message,              // row of `messages`, likewise
+  hop,                  // row of `hops`
+  stack,                // row of `stacks`, -1 = none
+  frame,                // row of `frames`
+  stack_frame,          // row of `stack_frames`
+  call_site,            // row of `call_sites`, -1 = none
+  communicator,         // row of `communicators`, -1 = none
+  member,               // row of `communicator_members`
+  mpi_call,             // row of `mpi_calls`, -1 = none
+  datatype,             // row of `datatypes`, -1 = none
+  gpu,                  // row of `gpus`, -1 = none
+  device_memory,        // row of `device_memory`, -1 = none
+  nic,                  // row of `nics`, -1 = none
+  message_sum,          // row of `message_sums`, -1 = none
+  hop_sum,              // row of `hop_sums`
+  path_step,            // row of `path_steps`
+  traffic_class,        // row of `traffic_classes`
+  class_step,           // row of `class_steps`
+  cell,                 // row of `cells`, -1 = none if the column is signed
+  cell_total,           // row of `cell_totals`, likewise
+  call_group,           // row of `call_groups`, likewise
   partition_request,    // row of `partition_requests`, -1 = none
   partition_operation,  // row of `partition_operations`, -1 = none
+  library_call,         // row of `library_calls`, -1 = none
 };
 
 constexpr const char* name_of(Unit unit) {
-  constexpr const char* kNames[] = {
-      "",           "bytes",       "ns",          "rank",      "address",
-      "bits",       "text",        "process",     "message",   "hop",
-      "stack",      "frame",       "stack_frame", "call_site", "communicator",
-      "member",     "mpi_call",    "datatype",    "gpu",       "device_memory",
-      "nic",        "message_sum", "hop_sum",     "path_step", "traffic_class",
-      "class_step", "cell",        "cell_total",  "call_group",
-      "partition_request", "partition_operation"};
+  constexpr const char* kNames[] = {"",
+                                    "bytes",
+                                    "ns",
+                                    "rank",
+                                    "address",
+                                    "bits",
+                                    "text",
+                                    "process",
+                                    "message",
+                                    "hop",
+                                    "stack",
+                                    "frame",
+                                    "stack_frame",
+                                    "call_site",
+                                    "communicator",
+                                    "member",
+                                    "mpi_call",
+                                    "datatype",
+                                    "gpu",
+                                    "device_memory",
+                                    "nic",
+                                    "message_sum",
+                                    "hop_sum",
+                                    "path_step",
+                                    "traffic_class",
+                                    "class_step",
+                                    "cell",
+                                    "cell_total",
+                                    "call_group",
+                                    "partition_request",
+                                    "partition_operation",
+                                    "library_call"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 
@@ -64,8 +89,8 @@ constexpr bool is_reference(Unit unit) {
          unit == Unit::mpi_call || unit == Unit::datatype || unit == Unit::gpu ||
          unit == Unit::device_memory || unit == Unit::nic || unit == Unit::message_sum ||
          unit == Unit::path_step || unit == Unit::traffic_class || unit == Unit::cell ||
-         unit == Unit::cell_total || unit == Unit::call_group ||
-         unit == Unit::partition_request || unit == Unit::partition_operation;
+         unit == Unit::cell_total || unit == Unit::call_group || unit == Unit::partition_request ||
+         unit == Unit::partition_operation || unit == Unit::library_call;
 }
 
 // Whether HDF5 groups the first bytes of all values, then the second ones, before packing. That

@@ -10,6 +10,7 @@
 #include "log-merger/store/store_columns.hpp"
 #include "log-merger/store/store_connection_tables.hpp"
 #include "log-merger/store/store_gpu_tables.hpp"
+#include "log-merger/store/store_library_call_tables.hpp"
 #include "log-merger/store/store_memory_call_tables.hpp"
 #include "log-merger/store/store_partition_tables.hpp"
 #include "log-merger/store/store_setting_tables.hpp"
@@ -97,6 +98,9 @@ struct Table<Message> {
       column("communicator", &Message::communicator, "communicator", Unit::communicator),
       column("call", &Message::call, "MPI call that asked", Unit::mpi_call),
       column("mpi", &Message::mpi, "MPI function that asked", Unit::text),
+      column("asked_library", &Message::asked_library,
+             "library above UCX that asked, other than MPI", Unit::text),
+      column("asked_function", &Message::asked_function, "its function", Unit::text),
       column("mpi_recv", &Message::mpi_recv, "MPI function that posted the receive", Unit::text),
       column("progressed_in", &Message::progressed_in, "MPI function that started it", Unit::text),
       column("protocol", &Message::protocol, "UCP protocol", Unit::text),
@@ -211,6 +215,8 @@ struct Table<UcpOperationRow> {
       column("protocol", &Row::protocol, "UCP protocol", Unit::text),
       column("asked_by", &Row::asked_by, "MPI function that wanted the data", Unit::text),
       column("progressed_in", &Row::progressed_in, "MPI function it happened in", Unit::text),
+      column("library_call", &Row::library_call,
+             "call of a library above UCX in which it was posted", Unit::library_call),
       column("status", &Row::status, "name of the UCS status at its end", Unit::text),
       column("bytes", &Row::bytes, "length of the buffer", Unit::bytes),
       column("tag", &Row::tag, "UCP tag, or id of the active message handler"),
@@ -354,6 +360,7 @@ inline constexpr std::tuple kTables{&Run::sources,
                                     &Run::registration_uses,
                                     &Run::registration_sums,
                                     &Run::kernel_accesses,
+                                    &Run::library_calls,
                                     &Run::datatypes,
                                     &Run::wait_shares,
                                     &Run::waits,
@@ -403,10 +410,10 @@ inline constexpr std::tuple kTables{&Run::sources,
 template <typename Row>
 inline constexpr bool kGrows =
     kIsOneOf<Row, Message, Hop, Transfer, UcpOperationRow, MpiCallRow, ConnectionRow, MemoryCallRow,
-             WaitShare, Wait, CallDependency, BegunCollective, PartitionOperation, PartitionEvent,
-             PartitionLine, MessageSum, HopSum, CallSum, OperationSum, TransferSum, PathStep,
-             TrafficClass, ClassStep, TrafficCell, CellTotal, CallGroup, CellSlab, TotalSlab,
-             SlabActivity, RowBlock>;
+             LibraryCallRow, WaitShare, Wait, CallDependency, BegunCollective, PartitionOperation,
+             PartitionEvent, PartitionLine, MessageSum, HopSum, CallSum, OperationSum, TransferSum,
+             PathStep, TrafficClass, ClassStep, TrafficCell, CellTotal, CallGroup, CellSlab,
+             TotalSlab, SlabActivity, RowBlock>;
 
 // The member of Run for a growing table.
 template <typename Row>

@@ -79,6 +79,7 @@ class RowCounts {
     of(Unit::nic) = run.nics.size();
     of(Unit::partition_request) = run.partition_requests.size();
     of(Unit::partition_operation) = run.partition_operations.size();
+    of(Unit::library_call) = run.library_calls.size();
   }
 
   // Of a table that grows.
@@ -88,6 +89,7 @@ class RowCounts {
     if constexpr (std::is_same_v<Row, Hop>) of(Unit::hop) = count;
     if constexpr (std::is_same_v<Row, MpiCallRow>) of(Unit::mpi_call) = count;
     if constexpr (std::is_same_v<Row, PartitionOperation>) of(Unit::partition_operation) = count;
+    if constexpr (std::is_same_v<Row, LibraryCallRow>) of(Unit::library_call) = count;
     if constexpr (std::is_same_v<Row, MessageSum>) of(Unit::message_sum) = count;
     if constexpr (std::is_same_v<Row, HopSum>) of(Unit::hop_sum) = count;
     if constexpr (std::is_same_v<Row, PathStep>) of(Unit::path_step) = count;
@@ -103,7 +105,7 @@ class RowCounts {
  private:
   std::size_t& of(Unit unit) { return counts_[static_cast<std::size_t>(unit)]; }
 
-  std::array<std::size_t, static_cast<std::size_t>(Unit::partition_operation) + 1> counts_{};
+  std::array<std::size_t, static_cast<std::size_t>(Unit::library_call) + 1> counts_{};
 };
 
 [[noreturn]] inline void refuse_reference(const std::string& table, const std::string& column) {

@@ -130,6 +130,7 @@ CHANGES = {
     "drops": drop_without_kind,
     "payload": lose_a_byte,
     "mpi": count_one_more("mpi_calls"),
+    "library_calls": count_one_more("library_calls"),
     "memory": count_one_more("memory_words"),
     "memory_calls": count_one_more("memory_calls"),
     "registered_bytes": count_one_more("registered_bytes"),

@@ -1,0 +1,40 @@
+#include "log-merger/summaries/library_sums.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "log-merger/model/durations.hpp"
+
+namespace uctrace {
+
+std::vector<LibrarySum> library_sums(const RowSource& source) {
+  using Row = LibraryCallRow;
+  static const Wanted<Row> kWanted = {&Row::library,        &Row::function,   &Row::bytes,
+                                      &Row::operations,     &Row::t_start_ns, &Row::t_end_ns,
+                                      &Row::operation_bytes};
+  std::map<std::pair<TextId, TextId>, LibrarySum> sums;
+  for_each_row(source, kWanted, [&](const Row& call, std::size_t) {
+    LibrarySum& sum = sums[{call.library, call.function}];
+    sum.library = call.library;
+    sum.function = call.function;
+    ++sum.calls;
+    sum.bytes += call.bytes;
+    sum.operations += call.operations;
+    sum.operation_bytes += call.operation_bytes;
+    const std::int64_t ns = duration_ns(call.t_start_ns, call.t_end_ns);
+    add_ns(sum.ns, ns);
+    sum.max_ns = std::max(sum.max_ns, ns);
+  });
+  std::vector<LibrarySum> sorted;
+  for (const auto& [key, sum] : sums) sorted.push_back(sum);
+  const Texts& texts = source.run().texts;
+  std::sort(sorted.begin(), sorted.end(), [&](const LibrarySum& a, const LibrarySum& b) {
+    return std::tie(b.ns, texts[a.library], texts[a.function]) <
+           std::tie(a.ns, texts[b.library], texts[b.function]);
+  });
+  return sorted;
+}
+
+}  // namespace uctrace

@@ -1,0 +1,22 @@
+// What calls of libraries above UCX took and moved, by library and function (docs/libraries.md).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "log-merger/row-source/row_source.hpp"
+
+namespace uctrace {
+
+struct LibrarySum {
+  TextId library = kNoText, function = kNoText;
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;                            // that their arguments ask for
+  std::uint64_t operations = 0, operation_bytes = 0;  // as of the calls
+  std::int64_t ns = 0, max_ns = 0;
+};
+
+// Of all processes; the longest time first.
+std::vector<LibrarySum> library_sums(const RowSource& source);
+
+}  // namespace uctrace
