@@ -20,6 +20,7 @@ const Choices<ReportBy> kReportBy = {{"contenders", ReportBy::contenders},
                                      {"protocol", ReportBy::protocol},
                                      {"registration", ReportBy::registration},
                                      {"connections", ReportBy::connections},
+                                     {"library", ReportBy::library},
                                      {"rails", ReportBy::rails},
                                      {"all", ReportBy::all}};
 const Choices<CommsBy> kCommsBy = {

@@ -28,7 +28,7 @@ std::vector<Definition> environment_texts() {
       {"UCTRACE_POLLS", "if it is 1, the same as --polls"},
       {"UCTRACE_COUNTERS", "only: the same as --counters; too: the same as --counters --trace"},
       {"UCTRACE_NO_HELPER", "if it is 1, the same as --no-helper"},
-      {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, with commas between them"},
+      {"UCTRACE_LAYERS", "what --layers says: uct, ucp, mpi, library, with commas between them"},
       {"UCTRACE_CLOCK",
        "if it is off, MPI jobs do not measure the clocks of their hosts against each other; if it "
        "is on, they do so even if record cannot know that all their ranks are recorded"},

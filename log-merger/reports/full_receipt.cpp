@@ -101,10 +101,16 @@ class FullReceipt : ReceiptPart {
 
   std::string asked() const {
     const Side asker = message_.initiator;
+    const bool by_library = message_.asked_function != kNoText;
     std::string text = message_.mpi != kNoText ? word(message_.mpi) + " of " + place(asker)
+                       : by_library ? word(message_.asked_function) + " of " + place(asker)
                        : !is_paired() && process_of(asker) < 0
                            ? "an unknown call of " + place(asker)
                            : "no MPI call, but " + place(asker) + " itself";
+    if (by_library) {
+      text += message_.mpi != kNoText ? ", within it " + word(message_.asked_function) : "";
+      text += " (" + word(message_.asked_library) + ")";
+    }
     if (message_.comm != kNoText) text += " on " + word(message_.comm);
     if (message_.has_tag) text += fmt::format(" with tag {}", message_.tag);
     if (message_.kind != MessageKind::tag) {

@@ -105,13 +105,17 @@ void write_facts(std::ostream& out, const Run& run, const ordered_json& info, Co
   for (const ordered_json& library : libraries) {
     if (libraries.size() > 1) line("", members_line(library));
   }
+  for (const ordered_json& library : member(info, "libraries")) {
+    line("library", members_line(library));
+  }
   line("clock", members_line(member(info, "clock")));
   line("events", members_line(member(info, "events")));
   line("log", members_line(member(info, "log")));
   line("never drop", waits_text(member(info, "never_drop")));
   line("messages", members_line(member(info, "messages")));
   if (!member(member(info, "recording"), "sentence").is_null()) {
-    line("of these", "uct, ucp, mpi, matched, unmatched, ambiguous and kinds are of what was kept");
+    line("of these",
+         "uct, ucp, mpi, library, matched, unmatched, ambiguous and kinds are of what was kept");
     line("", "dropped, overwritten, outside_window, sent and received are of the whole run");
   }
   if (!run.stacks.empty()) line("stacks", members_line(member(info, "stacks")));
@@ -169,7 +173,7 @@ std::vector<std::string> layer_lines(const ordered_json& layers) {
   for (const auto& [name, layer] : layers.items()) {
     const std::string why = text_of(layer, "why");
     lines.push_back(
-        fmt::format("{:<5} {}{}", name, text_of(layer, "state"), why.empty() ? "" : ": " + why));
+        fmt::format("{:<7} {}{}", name, text_of(layer, "state"), why.empty() ? "" : ": " + why));
   }
   return lines;
 }

@@ -38,6 +38,13 @@ ordered_json communicator_json(const Run& run, std::int32_t communicator) {
   return run.texts[run.communicators[static_cast<std::size_t>(communicator)].name];
 }
 
+// The call of a library above UCX other than MPI that asked; null: none did.
+ordered_json library_call_json(const Run& run, const Message& message) {
+  if (message.asked_function == kNoText) return nullptr;
+  return {{"library", run.texts[message.asked_library]},
+          {"function", run.texts[message.asked_function]}};
+}
+
 // Null if nothing moves.
 ordered_json end_json(const Run& run, const Hop& hop, MemoryPlace place) {
   const bool moves = hop.role != Role::control || place.kind != MemoryKind::unknown;
@@ -245,6 +252,7 @@ ordered_json message_json(const Run& run, const MessageWithPath& told) {
           {"comm_id", communicator_json(run, message.communicator)},
           {"mpi", text_json(run, message.mpi)},
           {"mpi_recv", text_json(run, message.mpi_recv)},
+          {"library_call", library_call_json(run, message)},
           {"call_site", text_json(run, call_site_of(run, message.stack))},
           {"recv_call_site", text_json(run, call_site_of(run, message.recv_stack))},
           {"protocol", text_json(run, message.protocol)},

@@ -63,7 +63,10 @@ namespace {
 
 // "MPI_Isend on MPI_COMM_WORLD, received by MPI_Irecv".
 std::string asked_text(const Run& run, const Message& message) {
-  std::string text = message.mpi == kNoText ? "no MPI call" : run.texts[message.mpi];
+  const bool by_library = message.asked_function != kNoText;
+  std::string text = message.mpi != kNoText ? run.texts[message.mpi]
+                     : by_library           ? run.texts[message.asked_function]
+                                            : "no MPI call";
   if (message.comm != kNoText) text += " on " + run.texts[message.comm];
   if (message.mpi_recv != kNoText && message.mpi_recv != message.mpi) {
     text += ", received by " + run.texts[message.mpi_recv];

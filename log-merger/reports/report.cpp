@@ -10,6 +10,7 @@
 #include "log-merger/reports/findings_output.hpp"
 #include "log-merger/reports/gpu_nic_table.hpp"
 #include "log-merger/reports/info_output.hpp"
+#include "log-merger/reports/library_table.hpp"
 #include "log-merger/reports/protocol_table.hpp"
 #include "log-merger/reports/rails_table.hpp"
 #include "log-merger/reports/registration_table.hpp"
@@ -89,6 +90,11 @@ std::vector<Table> tables(const RowSource& source, const Filter& filter,
     all.push_back(connection_table(run, connections));
     if (options.format != Format::csv) all.push_back(slow_connection_table(run, connections));
   }
+  // Left out if no such library was called.
+  if (wanted(ReportBy::library) && filter.takes_all() &&
+      (options.by == ReportBy::library || source.count<LibraryCallRow>() > 0)) {
+    all.push_back(library_table(run, library_sums(source)));
+  }
   for (Table& table : all) {
     // The matrix limits its operations itself: its totals cover all.
     const bool matrix = options.format == Format::table && table.key == "contenders";
@@ -124,7 +130,8 @@ void require_whole_run(const Filter& filter, const char* what, const char* why, 
 
 // Whether its table would count transfers without a message, if requested.
 bool counts_transfers(ReportBy by) {
-  return by != ReportBy::rails && by != ReportBy::registration && by != ReportBy::connections;
+  return by != ReportBy::rails && by != ReportBy::registration && by != ReportBy::connections &&
+         by != ReportBy::library;
 }
 
 // For a report about the whole run, like findings.
@@ -208,7 +215,8 @@ void write_report(std::ostream& out, const RowSource& source, const Filter& filt
          .why = "a CSV file holds one table and the report has several",
          .to_do =
              "add --by contenders, --by mpi, --by pairs, --by call-sites, "
-             "--by gpu-nic, --by protocol, --by registration, --by connections or --by rails"});
+             "--by gpu-nic, --by protocol, --by registration, --by connections, --by library or "
+             "--by rails"});
   }
   if (options.by == ReportBy::call_sites && hides_call_sites(source, filter)) {
     throw Error({.what = "report --by call-sites",
@@ -224,6 +232,11 @@ void write_report(std::ostream& out, const RowSource& source, const Filter& filt
     require_whole_run(filter, "report --by connections",
                       "endpoints serve many messages, so that no part of them can be chosen",
                       "leave the filters out; the store's table `connections` has each endpoint");
+  }
+  if (options.by == ReportBy::library) {
+    require_whole_run(filter, "report --by library",
+                      "a call posts operations for several messages, or for none",
+                      "leave the filters out; the store's table `library_calls` has each call");
   }
   const std::vector<Table> all = tables(source, filter, options);
   switch (options.format) {

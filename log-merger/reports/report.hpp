@@ -10,6 +10,7 @@
 // gpu_nic     payload between memory and network cards of each host (gpu_nic.hpp)
 // connections  UCT endpoints by transport and device, and what waited for them; of the whole run
 // registration  calls that make memory known to others, by memory domain and function
+// library     calls of libraries above UCX other than MPI, by function; of the whole run
 // rails       what each network card carried, by its port and as recorded; of the whole run, so
 // that
 //             no filter chooses among it
@@ -74,6 +75,7 @@ enum class ReportBy : std::uint8_t {
   rails,
   registration,
   connections,
+  library,
   all
 };
 

@@ -45,7 +45,7 @@ def typing_errors_are_explained(data):
     refused(["help", "recrod"], "did you mean 'record'?")
     refused(["help", "record", "more"], "not expected")
     refused(["report", data, "--fromat", "csv"], "did you mean '--format'?")
-    refused(["report", data, "--by", "par"], "contenders|mpi|pairs|call-sites|gpu-nic|protocol|registration|connections|rails|all",
+    refused(["report", data, "--by", "par"], "contenders|mpi|pairs|call-sites|gpu-nic|protocol|registration|connections|library|rails|all",
             "did you mean 'pairs'?")
     refused(["report", data, "--format", "js"], "did you mean 'json'?")
     refused(["messages", data, "--role", "dta"], "did you mean 'data'?")
