@@ -14,7 +14,7 @@
 
 namespace uctrace {
 
-inline constexpr int kPageSchema = 6;
+inline constexpr int kPageSchema = 7;
 
 // This many operations take 5 MiB of a page (docs/performance.md).
 inline constexpr std::uint64_t kPageEvents = 500'000;

@@ -228,6 +228,8 @@ class DetailBuilder {
     UCTRACE_MEMBER(columns, comm, "comm");
     UCTRACE_MEMBER(columns, mpi, "mpi");
     UCTRACE_MEMBER(columns, mpi_recv, "mpi_recv");
+    UCTRACE_MEMBER(columns, asked_library, "asked_library");
+    UCTRACE_MEMBER(columns, asked_function, "asked_function");
     UCTRACE_MEMBER(columns, progressed_in, "progressed_in");
     UCTRACE_MEMBER(columns, protocol, "protocol");
     UCTRACE_MEMBER(columns, wait_ns, "wait_ns");

@@ -242,7 +242,7 @@ export interface TilesData {
 
 /** All data but the tables. */
 export interface RunData {
-  schema: 6;
+  schema: 7;
   run: Run;
   processes: Process[];
   devices: Devices;

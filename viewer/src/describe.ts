@@ -232,7 +232,9 @@ export function describeMessage(data: PageData, details: Details, row: number): 
   reader.add('payload', bytesText(reader.number('bytes')));
   if (reader.number('has_tag')) reader.add('tag', String(reader.number('tag')));
   if (reader.number('kind') === 0) reader.add('UCP tag', reader.wide('ucp_tag'));
-  reader.add('asked by', reader.text('mpi') || 'no MPI call');
+  const library = reader.text('asked_library');
+  const called = library && `${reader.text('asked_function')} of ${library}`;
+  reader.add('asked by', [reader.text('mpi'), called].filter(Boolean).join(', within it ') || 'no MPI call');
   reader.addText('at', 'site');
   reader.addText('received by', 'mpi_recv');
   reader.addText('received at', 'recv_site');

@@ -57,7 +57,7 @@ const packed = record<Packed>({
 });
 
 const writtenData = record<WrittenData>({
-  schema: oneOf(6),
+  schema: oneOf(7),
   run: record<Run>({
     id: text,
     command: text,
@@ -251,13 +251,13 @@ function checkTiles({ tiles, time }: RunData): void {
 
 /** The contents of a tile's file. */
 export interface WrittenTile {
-  schema: 6;
+  schema: 7;
   run: string;
   tile: number;
   packed: Packed;
 }
 /** Throws a DataError. */
-export const writtenTile = record<WrittenTile>({ schema: oneOf(6), run: text, tile: count, packed });
+export const writtenTile = record<WrittenTile>({ schema: oneOf(7), run: text, tile: count, packed });
 
 /** Why the server could not make a tile. */
 export function failedTile(value: unknown): string | undefined {

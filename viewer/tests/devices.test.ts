@@ -350,6 +350,16 @@ describe('words for memory', () => {
     expect(ofHost.lines.some(([name]) => name === 'way')).toBe(false);
   });
 
+  it('names who asked: MPI, and another library within it or alone', () => {
+    const details = makeDetails(data, tables, endOf(makeTimeAxis(data.time)));
+    const asked = Array.from({ length: details.messages.rows }, (_, row) =>
+      new Map(describeMessage(data, details, row).lines).get('asked by')!,
+    );
+    expect(asked.some((text) => /^MPI_\w+, within it shmem_putmem of OpenSHMEM$/.test(text))).toBe(true);
+    expect(asked.some((text) => /^MPI_\w+$/.test(text))).toBe(true);
+    expect(asked.filter((text) => !/^(MPI_\w+)?(, within it )?(shmem_putmem of OpenSHMEM)?$|^no MPI call$/.test(text))).toEqual([]);
+  });
+
   it('are in filters, addresses and commands', () => {
     const filter: Filter = { src_memory: 'gpu', dst_memory: 'host', gpu: gpu0 };
     expect(selectionCommand(data, filter)).toBe(

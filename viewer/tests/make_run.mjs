@@ -226,7 +226,7 @@ export function makeRun({ ranks, seed = 1, steps = stepsOf(ranks), slabs = 256, 
   const messages = sum((cell) => cell.messages);
   const duration = 8412345678;
   return {
-    schema: 6,
+    schema: 7,
     run: {
       id: '5f0c2a91e7d34b68',
       command: `mpirun -np ${ranks} ./heat --grid 2048x2048 --steps 400`,

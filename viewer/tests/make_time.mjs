@@ -176,7 +176,7 @@ function makeDetails(events, classes, cells, id) {
     'id', 'start_ns', 'duration_ns', 'start_from', 'end_from', 'error_ns', 'sent',
     'receive_posted_ns', 'cell', 'src_process', 'dst_process', 'src', 'dst', 'kind', 'match', 'initiator', 'protocol_from', 'src_memory',
     'dst_memory', 'src_gpu', 'dst_gpu', 'bytes', 'has_tag', 'tag', ...kWide('ucp_tag'), 'status', 'comm', 'mpi',
-    'mpi_recv', 'progressed_in', 'protocol', 'wait_ns', 'hops', 'site', 'recv_site',
+    'mpi_recv', 'asked_library', 'asked_function', 'progressed_in', 'protocol', 'wait_ns', 'hops', 'site', 'recv_site',
   ]);
   const hops = table([
     'hop', 'issued_by', 'role', 'exact', 'transport', 'device', 'remote_device', 'op', 'count',
@@ -217,6 +217,9 @@ function makeDetails(events, classes, cells, id) {
         status: id('UCS_OK'),
         mpi: id(kind.mpi),
         mpi_recv: id('MPI_Irecv'),
+        // One of three was asked for by another library.
+        asked_library: message % 3 === 0 ? id('OpenSHMEM') : 0,
+        asked_function: message % 3 === 0 ? id('shmem_putmem') : 0,
         protocol: id(kind.protocol),
         site: id(kSite),
         hops: kind.path.length,

@@ -167,7 +167,7 @@ async function checkMessages(page, folder) {
   const template = readFileSync(options.template, 'utf8');
   await checkMessage(page, folder, 'empty.html', template, /holds no run/);
   const bad = fill(template, { schema: 1 });
-  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 6, found 1/);
+  await checkMessage(page, folder, 'bad.html', bad, /data\.schema: expected 7, found 1/);
   // The page that a full disk leaves.
   const whole = fill(template, written(makeRun({ ranks: 2, steps: 2, limit: 5 })));
   const cutIn = (id) => whole.slice(0, whole.indexOf(`id="${id}"`) + 200);

@@ -180,7 +180,7 @@ describe('bad data', () => {
     expect((await broken((d) => (d.call_sites.rows[0]!.ns = 2 ** 63))).call_sites.rows[0]!.ns).toBe(2 ** 63));
 
   it.each<[string, (data: WrittenData) => void]>([
-    ['data.schema: expected 6, found 1', (d) => ((d.schema as number) = 1)],
+    ['data.schema: expected 7, found 1', (d) => ((d.schema as number) = 1)],
     ['data.classes[0]: there is no GPU 3', (d) => (d.classes[0]!.src_memory!.gpu = 3)],
     ['data.steps[1].to.kind: expected unknown or host', (d) => (d.steps[1]!.to = { kind: 'x' as 'host', gpu: 0 })],
     ['data.call_sites.rows[0].calls: expected a whole number', (d) => (d.call_sites.rows[0]!.calls = -1)],

@@ -44,7 +44,7 @@ describe('a tile', () => {
     ['it is of run other, and the page is of run', (t) => (t['run'] = 'other')],
     ['it is tile 3, under another name', (t) => (t['tile'] = 3)],
     ['it was not written together with the page', (t) => (t['packed'] = made.tiles[1]!.packed)],
-    ['.schema: expected 6, found 4', (t) => (t['schema'] = 4)],
+    ['.schema: expected 7, found 4', (t) => (t['schema'] = 4)],
     ['its checksum is', (t) => (t['packed'] = { ...made.tiles[2]!.packed, deflated: made.tiles[1]!.packed.deflated })],
     ['.packed: cannot be inflated', (t) => (t['packed'] = damaged(made.tiles[2]!.packed))],
     ['.packed.tables: expected a list', (t) => (t['packed'] = { ...made.tiles[2]!.packed, tables: null })],
