@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "log-merger/reports/report.hpp"
+#include "log-merger/summaries/library_sums.hpp"
 #include "log-merger/summaries/numbers.hpp"
 #include "log-merger/summaries/traffic.hpp"
 
@@ -189,6 +190,7 @@ std::vector<CallSiteTotal> totals_by_call_site(const RowSource& source, const Fi
   };
   for_each_calls(source, filter, add);
   for_each_operations(source, filter, add);
+  if (filter.takes_all()) for_each_library_call(source, add);
   std::vector<CallSiteTotal> rows;
   for (const auto& [key, sum] : sums) rows.push_back(sum);
   const auto rank = [&](const CallSiteTotal& row) {

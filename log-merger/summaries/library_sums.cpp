@@ -9,6 +9,19 @@
 
 namespace uctrace {
 
+void for_each_library_call(const RowSource& source,
+                           const std::function<void(const Calls&)>& visit) {
+  using Row = LibraryCallRow;
+  const Run& run = source.run();
+  static const Wanted<Row> kWanted = {&Row::process, &Row::function,   &Row::stack,
+                                      &Row::bytes,   &Row::t_start_ns, &Row::t_end_ns};
+  for_each_row(source, kWanted, [&](const Row& call, std::size_t) {
+    if (call.stack < 0) return;
+    visit({call.function, kNoText, call.process, call_site_at(run, call.stack), 1, call.bytes,
+           static_cast<std::uint64_t>(duration_ns(call.t_start_ns, call.t_end_ns)), true});
+  });
+}
+
 std::vector<LibrarySum> library_sums(const RowSource& source) {
   using Row = LibraryCallRow;
   static const Wanted<Row> kWanted = {&Row::library,        &Row::function,   &Row::bytes,

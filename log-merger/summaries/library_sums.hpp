@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "log-merger/row-source/row_source.hpp"
+#include "log-merger/summaries/traffic.hpp"
 
 namespace uctrace {
 
@@ -15,6 +17,9 @@ struct LibrarySum {
   std::uint64_t operations = 0, operation_bytes = 0;  // as of the calls
   std::int64_t ns = 0, max_ns = 0;
 };
+
+// Each call, in the words of those of MPI.
+void for_each_library_call(const RowSource& source, const std::function<void(const Calls&)>& visit);
 
 // Of all processes; the longest time first.
 std::vector<LibrarySum> library_sums(const RowSource& source);

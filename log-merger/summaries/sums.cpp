@@ -178,6 +178,7 @@ void add_operations(Run& run, const MessageSums& messages) {
   Numbers<Key<4>> numbers;
   for (const UcpOperationRow& operation : run.ucp_operations) {
     if (operation.stack < 0 || operation.progressed_in != kNoText) continue;
+    if (operation.library_call >= 0) continue;  // the program called the library
     const std::int32_t site = call_site_at(run, operation.stack);
     const std::int32_t message_sum = messages.sum_of(operation.message);
     const auto [number, is_new] =

@@ -160,11 +160,12 @@ void for_each_operations(const RowSource& source, const Filter& filter,
   using Operation = UcpOperationRow;
   const Run& run = source.run();
   const Wanted<Operation> wanted{
-      &Operation::process, &Operation::function, &Operation::message,    &Operation::progressed_in,
-      &Operation::bytes,   &Operation::stack,    &Operation::t_start_ns, &Operation::t_end_ns};
+      &Operation::process,       &Operation::function, &Operation::message,
+      &Operation::progressed_in, &Operation::bytes,    &Operation::stack,
+      &Operation::t_start_ns,    &Operation::t_end_ns, &Operation::library_call};
   for_each_row(source, wanted, [&](const Operation& operation, std::size_t) {
     if (operation.stack < 0 || operation.progressed_in != kNoText) return;
-    if (!is_selected(operation.message)) return;
+    if (operation.library_call >= 0 || !is_selected(operation.message)) return;
     visit({operation.function, kNoText, operation.process, call_site_at(run, operation.stack), 1,
            operation.bytes, CallParts::duration_of(operation), CallParts::is_timed(operation)});
   });

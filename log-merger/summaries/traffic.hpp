@@ -36,8 +36,8 @@ struct Calls {
 // Visits the MPI calls that the filter accepts.
 void for_each_calls(const RowSource& source, const Filter& filter,
                     const std::function<void(const Calls&)>& visit);
-// Visits the UCP operations outside MPI with a known call site whose message, if any, the filter
-// selects.
+// Visits the UCP operations outside MPI and other libraries with a known call site whose message,
+// if any, the filter selects.
 void for_each_operations(const RowSource& source, const Filter& filter,
                          const std::function<void(const Calls&)>& visit);
 

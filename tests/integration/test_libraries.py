@@ -104,6 +104,14 @@ def check_report(recording, rows):
     check(f"By library: {len(rows)} calls" in text and "shmem_putmem" in text, f"the text has no table: {text}")
 
 
+def check_call_sites(recording, rows):
+    """Each line with its calls, and no UCP operation of the library beside them."""
+    told = json.loads(run_well([TOOL, "report", recording.folder, "--by", "call-sites", "--format", "json"]).stdout)
+    found = Counter({(row["function"], row["call_site"].rpartition(":")[2].rstrip(")")): row["calls"]
+                     for row in told["call_sites"]})
+    check_equal(found, Counter((row["function"], str(row["line"])) for row in rows), "calls by call site")
+
+
 def check_info(recording, rows):
     libraries = recording.info["libraries"]
     check_equal([(l["library"], l["calls"], l["processes"]) for l in libraries], [("OpenSHMEM", len(rows), PES)],
@@ -143,6 +151,7 @@ def calls_are_those_of_the_program():
         check_equal({row["call"] for row in rows}, {-1}, "MPI calls around")
         check_operations(recording, rows)
         check_report(recording, rows)
+        check_call_sites(recording, rows)
         check_info(recording, rows)
         check_receipt(recording)
 
