@@ -1,7 +1,7 @@
 """Calls of libraries above UCX other than MPI: those of OpenSHMEM are recorded one by one, as a program lists them, with
 the UCP operations that they posted.
 
-usage: test_libraries.py calls|together|without|left_out
+usage: test_libraries.py calls|together|without|left_out|tool
 """
 
 import json
@@ -220,6 +220,21 @@ def the_layer_can_be_left_out():
         check_equal(recording.info["events"]["library"], 0, "calls of a job that is only counted")
 
 
+def a_tool_gets_its_calls_and_none_counts_twice():
+    with scratch() as folder:
+        launcher, *rest = job("shmem_calls")
+        with_tool = [launcher, "-x", f"LD_PRELOAD={PROGRAMS / 'shmem_tool.so'}", *rest]
+        alone = run_well(with_tool)
+        told = [line for line in alone.stdout.splitlines() if line.startswith("tool: ")]
+        check_equal(len(told), PES, "what tools say without uctrace")
+        result, recording = record_well(folder / "data", with_tool)
+        check_equal(sorted(result.stdout.splitlines()), sorted(alone.stdout.splitlines()), "output of the job")
+        calls = Counter(row["function"] for row in recording.table("library_calls"))
+        check_equal(calls["shmem_putmem"], sum(int(line.split()[1]) for line in told), "calls that the tool counted")
+        check_equal(calls["shmem_finalize"], PES, "ends")
+
+
 CASES = {"calls": calls_are_those_of_the_program, "together": mpi_and_openshmem_stand_together,
-         "without": a_program_without_it_sees_no_difference, "left_out": the_layer_can_be_left_out}
+         "without": a_program_without_it_sees_no_difference, "left_out": the_layer_can_be_left_out,
+         "tool": a_tool_gets_its_calls_and_none_counts_twice}
 run_test(lambda case: CASES[case]())
