@@ -26,6 +26,15 @@ typedef struct UctraceLibrary {
   unsigned function_count;
 } UctraceLibrary;
 
+// What UctraceLibraryCall::ucc is (ucc_arguments.hpp).
+typedef enum UctraceUccRole {
+  kUctraceNothing = 0,
+  kUctraceOperation,   // ucc_coll_args_t*
+  kUctraceEvent,       // ucc_ev_t*
+  kUctraceTeamParams,  // ucc_team_params_t*
+  kUctraceEndedTeam,   // ucc_team_h
+} UctraceUccRole;
+
 // One call. It lives in the wrapper's frame, and is recorded when that frame is left.
 typedef struct UctraceLibraryCall {
   UctraceLibraryFunction* function;
@@ -35,9 +44,11 @@ typedef struct UctraceLibraryCall {
   // new ones if it succeeds.
   UctraceWord scope, new_scope, request, new_request;
   UctraceWord bytes;
+  UctraceWord ucc;  // an argument of UCC, of the kind `ucc_role`
   uint64_t start_tick;
   int32_t peer;
   int32_t result;  // if it is a status
+  UctraceUccRole ucc_role;
   bool never_returns;
   bool is_measured;  // set by uctrace_library_enter()
 } UctraceLibraryCall;
@@ -54,6 +65,9 @@ extern const unsigned uctrace_library_count;
 // The first call of a function finds it (some microseconds). If there is none, ends the process
 // with a message.
 void* uctrace_library_enter(UctraceLibraryCall* call);
+
+// A task of an operation of UCC is made from the code at `caller`. Returns the original, as above.
+void* uctrace_library_task(UctraceLibraryFunction* function, UctraceWord caller);
 
 // Records the call: about 50 ns including the start, most of it two clock readings.
 void uctrace_library_leave(const UctraceLibraryCall* call);

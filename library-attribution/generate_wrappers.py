@@ -8,7 +8,7 @@ The place of a table among the arguments is the number of its library in the eve
 
 import sys
 
-from library_tables import HANDLES, MAX_FUNCTIONS, MOVES_AN_ELEMENT, TableError, read_library
+from library_tables import HANDLES, MAX_FUNCTIONS, MOVES_AN_ELEMENT, UCC_ROLES, TableError, read_library
 from mpi_tables import OPTIONAL_ENDING, OPTIONAL_VERSION
 
 # Types that are not passed and returned in the registers of integers.
@@ -48,6 +48,9 @@ def call_fields(function, place):
     for role in HANDLES:
         if argument := function.argument(role):
             fields.append(f".{role} = {argument}")
+    for role, name in UCC_ROLES.items():
+        if argument := function.argument(role):
+            fields.append(f".ucc = {argument}, .ucc_role = {name}")
     if amount := bytes_of(function):
         fields.append(f".bytes = {amount}")
     pe = function.argument("pe")
@@ -64,13 +67,16 @@ def wrapper(function, place):
     arguments = ", ".join(f"a{i}" for i in range(len(function.roles)))
     original = f"(({result} (*)({types}))original)({arguments})"
     returned = f"(Word)(call.result = (int32_t){original})" if function.result == "status" else original
+    if function.kind == "task":
+        body = f"  void* original = uctrace_library_task(&{place}, WRAPPER_CALLER);\n  return {original};"
+    else:
+        body = (f"  LEAVE UctraceLibraryCall call = {{{call_fields(function, place)}}};\n"
+                f"  void* original = uctrace_library_enter(&call);\n  return {returned};")
     return f"""
 __asm__(".symver {symbol}, {function.name}@{OPTIONAL_VERSION}");
 {result} {symbol}({declared});
 WRAPPER_EXPORT {result} {symbol}({declared}) {{
-  LEAVE UctraceLibraryCall call = {{{call_fields(function, place)}}};
-  void* original = uctrace_library_enter(&call);
-  return {returned};
+{body}
 }}
 """
 

@@ -61,13 +61,12 @@ void begin_recording() {
 
 }  // namespace
 
-void* resolve(UctraceLibraryCall& call) {
+void* resolve(UctraceLibraryFunction& function, UctraceWord caller) {
   const int saved_errno = errno;
-  UctraceLibraryFunction& function = *call.function;
-  const auto* caller = reinterpret_cast<const void*>(call.caller);
   const interpose::Held held(resolving);
   begin_recording();
-  void* original = interpose::Scope(caller).find_function(function.name);
+  void* original =
+      interpose::Scope(reinterpret_cast<const void*>(caller)).find_function(function.name);
   // A tail call leaves another caller's address behind, which may know nothing of the library.
   if (original == nullptr) original = interpose::find_anywhere(function.name);
   if (original == nullptr) stop_for_missing(function.name);

@@ -12,8 +12,8 @@ UCTRACE_OWN extern constinit bool recording;
 // Whether calls are measured. Set once, before the first original becomes visible.
 inline bool is_recording() { return detail::recording; }
 
-// The original of the call's function. Keeps errno.
-void* resolve(UctraceLibraryCall& call);
+// The original of a function that `caller` calls. Keeps errno.
+void* resolve(UctraceLibraryFunction& function, UctraceWord caller);
 
 // Tells the log the name of a function.
 void name_function(const UctraceLibraryFunction& function);

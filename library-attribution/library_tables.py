@@ -1,4 +1,4 @@
-"""Reads the tables of libraries above UCX: which functions are measured (openshmem_functions.txt)."""
+"""Reads the tables of libraries above UCX: which functions are measured (openshmem_functions.txt, ucc_functions.txt)."""
 
 import re
 import sys
@@ -11,11 +11,14 @@ from mpi_tables import TableError, table_lines  # noqa: E402
 
 MAX_FUNCTIONS = 4096  # log::LibraryCall::kMaxFunctions
 CLASSES = {"init", "finalize", "exit", "memory", "context", "team", "put", "get", "atomic", "collective", "sync",
-           "order", "wait", "lock"}
+           "order", "wait", "lock", "post", "release", "task"}
 MOVES_AN_ELEMENT = {"put", "get", "atomic"}  # unless it has a count
 RESULTS = {"", "status", "element"}
 HANDLES = ("scope", "new_scope", "request", "new_request")
-ROLES = {"-", "pe", "nelems", "count", "bytes", "value", *HANDLES}
+# Of UCC: the runtime reads them. With their names in call.h.
+UCC_ROLES = {"operation": "kUctraceOperation", "event": "kUctraceEvent", "team_params": "kUctraceTeamParams",
+             "ended_team": "kUctraceEndedTeam"}
+ROLES = {"-", "pe", "nelems", "count", "bytes", "value", *HANDLES, *UCC_ROLES}
 
 
 @dataclass(frozen=True)

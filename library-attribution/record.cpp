@@ -11,6 +11,7 @@
 #include "event-log/recorder/counters.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "library-attribution/libraries.hpp"
+#include "library-attribution/ucc_arguments.hpp"
 
 namespace uctrace::library {
 namespace {
@@ -34,7 +35,39 @@ UCTRACE_HOT inline void describe(UctraceLibraryFunction& function) {
   }
 }
 
+// The places that made tasks of the operation of UCC that this thread begins, each once.
+struct TaskMakers {
+  bool are_asked = false;
+  std::size_t count = 0;
+  UctraceWord places[LibraryCall::kMostMakers] = {};
+};
+thread_local constinit TaskMakers makers __attribute__((tls_model("initial-exec"))){};
+
+void add_maker(UctraceWord place) {
+  for (std::size_t i = 0; i < makers.count; ++i) {
+    if (makers.places[i] == place) return;
+  }
+  if (makers.count == LibraryCall::kMostMakers) return;
+  stacks::know_caller(place);
+  makers.places[makers.count++] = place;
+}
+
+// What UCC's structures say before the call. An event is its owner's again once the call returned.
+void look_into(UctraceLibraryCall& call) {
+  if (call.ucc_role == kUctraceOperation) {
+    makers.are_asked = true;
+    makers.count = 0;
+  } else if (call.ucc_role == kUctraceEvent) {
+    call.request = request_of_ucc_event(reinterpret_cast<const void*>(call.ucc));
+  } else if (call.ucc_role == kUctraceEndedTeam) {
+    call.scope = call.ucc;
+    forget_ucc_team(call.scope);
+  }
+}
+
 UCTRACE_HOT inline void begin(UctraceLibraryCall& call) {
+  if (call.ucc_role != kUctraceNothing) [[unlikely]]
+    look_into(call);
   describe(*call.function);
   log::Lane* lane = log::lane();
   stacks::know_caller(call.caller);
@@ -52,6 +85,20 @@ std::uint64_t handle_of(const UctraceLibraryCall& call, UctraceWord given, Uctra
   return made;
 }
 
+// What UCC's structures say once it has accepted them.
+void take_from_ucc(const UctraceLibraryCall& call, LibraryCall& record) {
+  const auto* structure = reinterpret_cast<const void*>(call.ucc);
+  if (call.ucc_role == kUctraceTeamParams) remember_ucc_team(record.scope, structure);
+  if (call.ucc_role != kUctraceOperation) return;
+  const UccArguments operation = read_ucc_arguments(structure, record.scope);
+  record.bytes = operation.bytes;
+  record.peer = operation.root;
+  if (!operation.knows_bytes) record.flags |= LibraryCall::kUnknownBytes;
+  if (operation.number != UccArguments::kNoOperation) {
+    record.flags |= (operation.number + 1u) << LibraryCall::kOperationShift;
+  }
+}
+
 UCTRACE_HOT inline void record(const UctraceLibraryCall& call) {
   const std::uint64_t end_tick = log::now();
   log::Lane* lane = log::lane();
@@ -61,7 +108,9 @@ UCTRACE_HOT inline void record(const UctraceLibraryCall& call) {
   }
   lane->end_shared_tick();
   ++lane->counters().library_calls;
-  auto* record = lane->reserve<LibraryCall>(log::DropKind::mpi);
+  const std::size_t maker_bytes =
+      call.ucc_role == kUctraceOperation ? makers.count * sizeof *makers.places : 0;
+  auto* record = lane->reserve<LibraryCall>(log::DropKind::mpi, maker_bytes);
   if (record == nullptr) [[unlikely]] {
     return;
   }
@@ -74,8 +123,12 @@ UCTRACE_HOT inline void record(const UctraceLibraryCall& call) {
   record->peer = call.peer;
   record->flags = stack != 0 ? LibraryCall::kStack : 0;
   record->place = stack != 0 ? stack : call.caller;
-  log::publish(record, log::RecordType::library_call, sizeof *record / 8, call.function->number,
-               static_cast<std::uint32_t>(call.result));
+  if (call.ucc_role != kUctraceNothing && call.result == 0) [[unlikely]] {
+    take_from_ucc(call, *record);
+  }
+  std::memcpy(record + 1, makers.places, maker_bytes);
+  log::publish(record, log::RecordType::library_call, (sizeof *record + maker_bytes) / 8,
+               call.function->number, static_cast<std::uint32_t>(call.result));
 }
 
 }  // namespace
@@ -88,7 +141,7 @@ void* uctrace_library_enter(UctraceLibraryCall* call) {
   const std::atomic_ref known(call->function->original);
   void* original = known.load(std::memory_order_acquire);
   if (original == nullptr) [[unlikely]] {
-    original = library::resolve(*call);
+    original = library::resolve(*call->function, call->caller);
   }
   if (!library::is_recording() || !library::is_outermost(*call) || log::counts_only()) {
     return original;
@@ -103,9 +156,21 @@ void* uctrace_library_enter(UctraceLibraryCall* call) {
   return original;
 }
 
+void* uctrace_library_task(UctraceLibraryFunction* function, UctraceWord caller) {
+  using namespace uctrace;
+  const std::atomic_ref known(function->original);
+  void* original = known.load(std::memory_order_acquire);
+  if (original == nullptr) [[unlikely]] {
+    original = library::resolve(*function, caller);
+  }
+  if (library::makers.are_asked) library::add_maker(caller);
+  return original;
+}
+
 void uctrace_library_leave(const UctraceLibraryCall* call) {
   using namespace uctrace;
   if (!call->is_measured) return;
+  library::makers.are_asked = false;
   library::record(*call);
   library::tell_library(*call);
   library::measured_frame = 0;

@@ -22,7 +22,14 @@ VersionText openshmem_version(interpose::Scope& scope) {
   return version;
 }
 
-constexpr VersionText (*kVersions[])(interpose::Scope&) = {openshmem_version};
+VersionText ucc_version(interpose::Scope& scope) {
+  VersionText version{};
+  auto* get = reinterpret_cast<const char* (*)()>(scope.find_function("ucc_get_version_string"));
+  if (get != nullptr) snprintf(version.text, sizeof version.text, "%.400s", get());
+  return version;
+}
+
+constexpr VersionText (*kVersions[])(interpose::Scope&) = {openshmem_version, ucc_version};
 
 }  // namespace
 

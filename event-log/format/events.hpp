@@ -244,7 +244,10 @@ static_assert(sizeof(MpiRequests) == 16);
 // An outermost call of a thread to a communication library above UCX other than MPI, such as
 // OpenSHMEM. Fields that the function does not have are 0, a peer is kNone.
 struct LibraryCall {
-  static constexpr std::uint32_t kStack = 1;  // `place` is the id of its Stack
+  // Flags. Above them: number of the collective operation (ucc_operations.hpp), plus 1; 0 = none.
+  static constexpr std::uint32_t kStack = 1;         // `place` is the id of its Stack
+  static constexpr std::uint32_t kUnknownBytes = 2;  // the arguments do not tell how many
+  static constexpr unsigned kOperationShift = 8;
   static constexpr std::int32_t kNone = INT32_MIN;
   // A function number is that of its library and that within the library.
   static constexpr unsigned kFunctionBits = 12;
@@ -258,6 +261,9 @@ struct LibraryCall {
   std::int32_t peer;      // PE or rank, as the argument has it
   std::uint32_t flags;
   std::uint64_t place;  // address in the program that the call returns to
+  // Behind it, of a call that begins an operation of UCC: up to so many addresses in UCC's layers,
+  // one for each place that made a task of the operation.
+  static constexpr std::size_t kMostMakers = 4;
 };
 static_assert(sizeof(LibraryCall) == 64);
 

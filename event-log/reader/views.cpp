@@ -228,10 +228,17 @@ std::optional<MpiRequestsView> MpiRequestsView::parse(Words record) {
 
 std::optional<LibraryCallView> LibraryCallView::parse(Words record) {
   LibraryCallView view;
-  if (!copy_fixed(record, view.r) || record.size_bytes() != sizeof(LibraryCall) ||
-      view.r.flags > LibraryCall::kStack) {
+  constexpr std::uint32_t kFlags = LibraryCall::kStack | LibraryCall::kUnknownBytes;
+  constexpr std::uint32_t kOtherFlags = (1u << LibraryCall::kOperationShift) - 1 - kFlags;
+  if (!copy_fixed(record, view.r) ||
+      record.size_bytes() > sizeof(LibraryCall) + sizeof view.makers ||
+      (view.r.flags & kOtherFlags) != 0 ||
+      view.r.flags >> LibraryCall::kOperationShift >
+          static_cast<std::uint32_t>(UccOperation::kCount)) {
     return std::nullopt;
   }
+  const Words makers = record.subspan(sizeof(LibraryCall) / sizeof(std::uint64_t));
+  std::copy(makers.begin(), makers.end(), view.makers);
   return view;
 }
 

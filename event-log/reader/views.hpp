@@ -14,6 +14,7 @@
 #include "event-log/format/definitions.hpp"
 #include "event-log/format/device_definitions.hpp"
 #include "event-log/format/events.hpp"
+#include "event-log/format/ucc_operations.hpp"
 
 namespace uctrace::log {
 
@@ -134,6 +135,7 @@ struct MpiRequestsView {
 
 struct LibraryCallView {
   LibraryCall r;
+  std::uint64_t makers[LibraryCall::kMostMakers] = {};  // code that made tasks; 0 behind the last
 
   std::uint16_t function() const { return r.head.a; }
   std::int32_t status() const { return static_cast<std::int32_t>(r.head.b); }
@@ -141,6 +143,11 @@ struct LibraryCallView {
   // One of the two, the other is 0.
   std::uint64_t caller() const { return has_stack() ? 0 : r.place; }
   std::uint32_t stack() const { return has_stack() ? static_cast<std::uint32_t>(r.place) : 0; }
+  bool knows_bytes() const { return (r.flags & LibraryCall::kUnknownBytes) == 0; }
+  std::optional<UccOperation> operation() const {
+    const std::uint32_t number = r.flags >> LibraryCall::kOperationShift;
+    return number != 0 ? std::optional(static_cast<UccOperation>(number - 1)) : std::nullopt;
+  }
   static std::optional<LibraryCallView> parse(Words record);
 };
 

@@ -183,6 +183,8 @@ inline LogBuilder full_log() {
   library_call.flags = LibraryCall::kStack;
   library_call.place = 12;
   log.add(library_call, RecordType::library_call);
+  library_call.flags = LibraryCall::kUnknownBytes | 3 << LibraryCall::kOperationShift;
+  log.add(library_call, RecordType::library_call, {0x500, 0x600});
   UcpOperation ucp{};
   ucp.head.a = static_cast<std::uint16_t>(UcpFunction::tag_recv_nbx) |
                (UcpOperation::kProbed | UcpOperation::kMemory) << 8;

@@ -45,7 +45,7 @@ std::string reason_of(std::span<const std::byte> bytes) {
 TEST_CASE("every record type comes back as written") {
   const LogFile file = full_log().read();
   CHECK(file.complete());
-  CHECK(file.event_count() == 15);
+  CHECK(file.event_count() == 16);
   CHECK(file.process_key() == "node1:boot:4026531836:17:99");
   CHECK(file.job() == "job");
   CHECK(file.state() == WriterState::closed);
@@ -78,7 +78,7 @@ TEST_CASE("every record type comes back as written") {
   CHECK(memory_call.r.domain == 0x44);
   CHECK(memory_call.r.bytes == 4096);
   const auto library_calls = all<LibraryCallView>(file, Stream::events);
-  REQUIRE(library_calls.size() == 2);
+  REQUIRE(library_calls.size() == 3);
   CHECK(library_calls[0].function() == 7);
   CHECK(library_calls[0].status() == -1);
   CHECK(library_calls[0].r.peer == 3);
@@ -87,6 +87,12 @@ TEST_CASE("every record type comes back as written") {
   CHECK(library_calls[0].stack() == 0);
   CHECK(library_calls[1].caller() == 0);
   CHECK(library_calls[1].stack() == 12);
+  CHECK(library_calls[1].knows_bytes());
+  CHECK_FALSE(library_calls[1].operation());
+  CHECK_FALSE(library_calls[2].knows_bytes());
+  CHECK(library_calls[2].operation() == UccOperation::allreduce);
+  CHECK(std::vector(std::begin(library_calls[2].makers), std::end(library_calls[2].makers)) ==
+        std::vector<std::uint64_t>{0x500, 0x600, 0, 0});
   const auto ucp = only<UcpOperationView>(file, Stream::events);
   CHECK(ucp.function() == UcpFunction::tag_recv_nbx);
   CHECK(ucp.flags() == (UcpOperation::kProbed | UcpOperation::kMemory));
@@ -289,11 +295,14 @@ TEST_CASE("a library call of another size, or with unknown flags, is damage") {
   LogBuilder log;
   log.chunk(Stream::events, 0, 1);
   LibraryCall call{};
-  log.add(call, RecordType::library_call, {1});
-  call.flags = LibraryCall::kStack << 1;
+  log.add(call, RecordType::library_call, {1, 2, 3, 4, 5});
+  call.flags = LibraryCall::kUnknownBytes << 1;
+  log.add(call, RecordType::library_call);
+  call.flags = (static_cast<std::uint32_t>(UccOperation::kCount) + 1)
+               << LibraryCall::kOperationShift;
   log.add(call, RecordType::library_call);
   const LogFile file = log.read();
-  CHECK(file.damage().bad_records == 2);
+  CHECK(file.damage().bad_records == 3);
   CHECK(all<LibraryCallView>(file, Stream::events).empty());
 }
 
