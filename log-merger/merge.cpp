@@ -16,6 +16,7 @@
 #include "log-merger/folder/launcher_line.hpp"
 #include "log-merger/hang/open_call_notes.hpp"
 #include "log-merger/job/job.hpp"
+#include "log-merger/library/collectives.hpp"
 #include "log-merger/library/library_calls.hpp"
 #include "log-merger/memory/place_devices.hpp"
 #include "log-merger/mpi/requests.hpp"
@@ -113,6 +114,7 @@ Run merged(merge::Job job) {
   merge::link_memory_calls(job);
   merge::link_library_calls(job);
   merge::resolve_stacks(job);
+  merge::name_collectives(job);
   forget_ids(job);
   begin(progress, "making rows", 0.85);
   merge::build_messages(job);

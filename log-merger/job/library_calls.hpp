@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "event-log/format/events.hpp"
+#include "event-log/format/ucc_operations.hpp"
 #include "log-merger/model/index.hpp"
 #include "log-merger/model/kinds.hpp"
 
@@ -18,8 +20,16 @@ struct LibraryCall {
   std::uint32_t stack = 0;  // of the log, 0 = none
   std::uint64_t start_tick = 0, end_tick = 0;
   std::uint64_t scope = 0, bytes = 0, request = 0;
+  bool knows_bytes = true;
+  // Of UCC, the call that begins a collective operation: which one, and stacks of one frame, each a
+  // place in UCC's layers that made a task of it; 0 = no further one.
+  std::optional<log::UccOperation> operation;
+  std::uint32_t makers[log::LibraryCall::kMostMakers] = {};
   // results
   std::uint64_t operations = 0, operation_bytes = 0;
+  std::uint64_t inferred_operations = 0, inferred_bytes = 0;  // not of those
+  LibraryCallIndex begun_by;  // the call that made its request; itself, if it did
+  TextId collective = kNoText, layers = kNoText, algorithm = kNoText;  // if it begins one
 };
 
 struct LibraryCalls {
@@ -35,6 +45,11 @@ struct LibraryCalls {
   }
   TextId library_of(const LibraryCall& call) const { return name_in(libraries, number_of(call)); }
   TextId function_of(const LibraryCall& call) const { return name_in(functions, call.function); }
+
+  // The call that began what this one starts or ends; else this one.
+  const LibraryCall& beginning_of(const LibraryCall& call) const {
+    return call.begun_by != kNone ? calls[call.begun_by.place()] : call;
+  }
 
  private:
   static TextId name_in(const std::map<std::uint64_t, TextId>& names, std::uint64_t number) {

@@ -134,7 +134,8 @@ struct UcpOp {
   CallIndex call;  // progressed in
   CallIndex asked_by;
   CommIndex comm;                 // into ProcessLog::comms
-  LibraryCallIndex library_call;  // it was posted within; into ProcessLog::library_calls
+  LibraryCallIndex library_call;  // it was posted within, or inferred to be for
+  bool library_inferred = false;
   Match match = Match::unmatched;
   Link mpi_link = Link::unattributed;
   bool stream_known = false;  // stream_receive: the other end of its endpoint is in the logs

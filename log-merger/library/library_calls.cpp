@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "log-merger/job/call_finder.hpp"
+#include "log-merger/library/collectives.hpp"
 
 namespace uctrace::merge {
 
@@ -25,34 +26,27 @@ LibraryCallIndex call_around(const LibraryCalls& of, std::uint16_t lane, std::ui
                                                       : LibraryCallIndex{};
 }
 
-bool moves_bytes(log::UcpFamily family) {
-  switch (family) {
-    case log::UcpFamily::tag_send:
-    case log::UcpFamily::am_send:
-    case log::UcpFamily::stream_send:
-    case log::UcpFamily::put:
-    case log::UcpFamily::get:
-    case log::UcpFamily::atomic:
-      return true;
-    default:
-      return false;
-  }
-}
-
 LibraryCallRow row_of(const ProcessLog& log, const LibraryCall& call) {
   LibraryCallRow row;
   row.lane = call.lane;
   row.library = log.library_calls.library_of(call);
   row.function = log.library_calls.function_of(call);
-  row.peer = call.peer;
+  // What starts or ends a collective operation says nothing of it but its request.
+  const LibraryCall& told = log.library_calls.beginning_of(call);
+  row.peer = told.peer;
   row.status = call.status;
-  row.bytes = call.bytes;
-  row.scope = call.scope;
+  row.bytes = told.knows_bytes ? static_cast<std::int64_t>(told.bytes) : -1;
+  row.scope = told.scope;
   row.request = call.request;
   row.operations = call.operations;
   row.operation_bytes = call.operation_bytes;
+  row.inferred_operations = call.inferred_operations;
+  row.inferred_bytes = call.inferred_bytes;
   const auto stack = log.stack_rows.find(call.stack);
   row.stack = stack != log.stack_rows.end() ? stack->second.number() : -1;
+  row.collective = told.collective;
+  row.layers = told.layers;
+  row.algorithm = told.algorithm;
   row.t_start_ns = log.clock.job_ns(call.start_tick);
   row.t_end_ns = log.clock.job_ns(call.end_tick);
   return row;
@@ -66,6 +60,7 @@ void link_library_calls(Job& job) {
     LibraryCalls& of = log.library_calls;
     std::stable_sort(of.calls.begin(), of.calls.end(), is_before);
     if (of.calls.empty()) return;
+    find_beginnings(of);
     for (std::size_t i = log.ucp_rows.begin; i < log.ucp_rows.end; ++i) {
       UcpOp& op = job.ucp[i];
       // What a handler does, it does for whoever sent the message.
@@ -74,8 +69,9 @@ void link_library_calls(Job& job) {
       if (op.library_call == kNone) continue;
       LibraryCall& call = of.calls[op.library_call.place()];
       ++call.operations;
-      if (moves_bytes(op.family())) call.operation_bytes += op.bytes;
+      if (op.starts_message()) call.operation_bytes += op.bytes;
     }
+    infer_collectives(job, log);
   });
 }
 

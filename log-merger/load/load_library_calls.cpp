@@ -1,5 +1,6 @@
 #include "log-merger/load/load_library_calls.hpp"
 
+#include <iterator>
 #include <string_view>
 
 #include "event-log/reader/plain_text.hpp"
@@ -19,6 +20,12 @@ void add_library_call(LibraryCalls& to, std::uint16_t lane, const log::LibraryCa
   call.scope = view.r.scope;
   call.bytes = view.r.bytes;
   call.request = view.r.request;
+  call.knows_bytes = view.knows_bytes();
+  call.operation = view.operation();
+  // A layer may have been loaded during the call.
+  for (std::size_t i = 0; i < std::size(call.makers); ++i) {
+    call.makers[i] = callers.stack_of(view.makers[i], call.end_tick);
+  }
   to.calls.push_back(call);
 }
 

@@ -84,8 +84,11 @@ struct Message {
   TextId mpi = kNoText;            // its function
   TextId mpi_recv = kNoText;
   TextId progressed_in = kNoText;  // the MPI function in which it happened to start
-  // The call of a library above UCX other than MPI that asked for it.
+  // The call of a library above UCX other than MPI that asked for it. Of UCC also for which
+  // collective operation, and by which algorithm and layers.
   TextId asked_library = kNoText, asked_function = kNoText;
+  TextId asked_collective = kNoText, asked_algorithm = kNoText, asked_layers = kNoText;
+  bool asked_inferred = false;  // it was posted outside of that call
   TextId protocol = kNoText;
   std::int32_t stack = -1, recv_stack = -1;  // of the calls that asked; into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
@@ -195,7 +198,8 @@ struct UcpOperationRow {
   TextId asked_by = kNoText, progressed_in = kNoText;
   TextId status = kNoText;
   std::int32_t stack = -1;                  // into stacks, -1 = none
-  std::int64_t library_call = -1;           // it was posted within; into library_calls
+  std::int64_t library_call = -1;           // it was posted within or for; into library_calls
+  bool library_inferred = false;            // for
   std::int32_t gpu = -1;                    // into gpus
   std::int32_t device_memory = -1;          // into device_memory, -1 = none
   TextId believed = kNoText;                // what UCX took the buffer for; kNoText: it did not

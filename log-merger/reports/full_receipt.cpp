@@ -99,6 +99,15 @@ class FullReceipt : ReceiptPart {
     return message_.match != Match::unmatched && message_.match != Match::outside_window;
   }
 
+  // ": allreduce, knomial by tl_ucp", as far as it is known.
+  std::string collective() const {
+    if (message_.asked_collective == kNoText) return "";
+    std::string text = ": " + word(message_.asked_collective);
+    if (message_.asked_algorithm != kNoText) text += ", " + word(message_.asked_algorithm);
+    if (message_.asked_layers != kNoText) text += " by " + word(message_.asked_layers);
+    return text + (message_.asked_inferred ? "; inferred" : "");
+  }
+
   std::string asked() const {
     const Side asker = message_.initiator;
     const bool by_library = message_.asked_function != kNoText;
@@ -109,7 +118,7 @@ class FullReceipt : ReceiptPart {
                            : "no MPI call, but " + place(asker) + " itself";
     if (by_library) {
       text += message_.mpi != kNoText ? ", within it " + word(message_.asked_function) : "";
-      text += " (" + word(message_.asked_library) + ")";
+      text += " (" + word(message_.asked_library) + collective() + ")";
     }
     if (message_.comm != kNoText) text += " on " + word(message_.comm);
     if (message_.has_tag) text += fmt::format(" with tag {}", message_.tag);

@@ -25,12 +25,21 @@ Table library_table(const Run& run, const std::vector<LibrarySum>& sums) {
                           {"max_ns", "longest", Unit::nanoseconds},
                           {"asked_bytes", "by arguments", Unit::bytes},
                           {"operations", "UCP operations", Unit::count},
-                          {"payload_bytes", "payload", Unit::bytes}},
+                          {"payload_bytes", "payload", Unit::bytes},
+                          {"collective", "collective"},
+                          {"algorithm", "algorithm"},
+                          {"layers", "layers of UCC"},
+                          {"inferred_operations", "inferred", Unit::count},
+                          {"inferred_bytes", "their payload", Unit::bytes},
+                          {"calls_without_bytes", "bytes not told", Unit::count}},
               .rows = {}};
   for (const LibrarySum& sum : sums) {
     table.rows.push_back({text_cell(run, sum.library), text_cell(run, sum.function), sum.calls,
                           time_cell(sum.ns), mean_time_cell(sum.ns, sum.calls),
-                          time_cell(sum.max_ns), sum.bytes, sum.operations, sum.operation_bytes});
+                          time_cell(sum.max_ns), sum.bytes, sum.operations, sum.operation_bytes,
+                          text_cell(run, sum.collective), text_cell(run, sum.algorithm),
+                          text_cell(run, sum.layers), sum.inferred_operations, sum.inferred_bytes,
+                          sum.calls_without_bytes});
   }
   return table;
 }

@@ -42,7 +42,11 @@ ordered_json communicator_json(const Run& run, std::int32_t communicator) {
 ordered_json library_call_json(const Run& run, const Message& message) {
   if (message.asked_function == kNoText) return nullptr;
   return {{"library", run.texts[message.asked_library]},
-          {"function", run.texts[message.asked_function]}};
+          {"function", run.texts[message.asked_function]},
+          {"collective", text_json(run, message.asked_collective)},
+          {"algorithm", text_json(run, message.asked_algorithm)},
+          {"layers", text_json(run, message.asked_layers)},
+          {"link", name_of(message.asked_inferred ? Link::inferred : Link::exact)}};
 }
 
 // Null if nothing moves.

@@ -132,6 +132,11 @@ class MessageMaker : RowMaker {
       const LibraryCalls& calls = log_of(op.process).library_calls;
       m.asked_library = calls.library_of(*call);
       m.asked_function = calls.function_of(*call);
+      const LibraryCall& begun = calls.beginning_of(*call);
+      m.asked_collective = begun.collective;
+      m.asked_algorithm = begun.algorithm;
+      m.asked_layers = begun.layers;
+      m.asked_inferred = op.library_inferred;
     }
     m.stack = stack_of_asker(op);
     m.call = op.asked_by.number();

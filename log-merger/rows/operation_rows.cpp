@@ -93,6 +93,7 @@ class UcpOperationMaker : RowMaker {
     if (op.library_call != kNone) {
       row.library_call = static_cast<std::int64_t>(log_of(op.process).library_calls.first_row +
                                                    op.library_call.place());
+      row.library_inferred = op.library_inferred;
     }
     row.status = text_of_status(op.ended ? op.end_status : op.status);
     row.bytes = op.bytes;

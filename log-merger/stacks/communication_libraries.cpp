@@ -23,6 +23,8 @@ constexpr std::string_view kNames[] = {
     "libmpi_nvidia", "libmpi_amd", "libmpi_aocc", "libmpifort_cray", "libmpifort_gnu_*",
     "libmpifort_intel", "libmpifort_nvidia", "libmpifort_amd", "libmpifort_aocc", "libmpl",
     "libopa",
+    // UCC and its layers
+    "libucc", "libucc_*",
     // Others beneath MPI
     "libfabric", "libpsm2", "libpsm3", "libpsm_infinipath",
     // This one
