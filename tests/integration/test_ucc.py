@@ -150,7 +150,7 @@ def check_info(recording):
         check_equal(libraries[0]["version"], "1.0.0-stand-in", "version")
 
 
-def ucc_is_a_layer_of_its_own():
+def ucc_is_a_layer_of_its_own(*_):
     with scratch() as folder:
         job = MPI.job(program(folder), PLAN, folder / "truth")
         result, recording = record_well(folder / "data", job)
