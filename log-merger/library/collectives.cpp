@@ -32,12 +32,6 @@ bool is_of(const Job& job, const LibraryCalls& of, const LibraryCall& call, std:
   return job.run.texts[of.function_of(call)] == name;
 }
 
-bool starts_one(const Job& job, const LibraryCalls& of, const LibraryCall& call) {
-  return is_of(job, of, call, "ucc_collective_post") ||
-         is_of(job, of, call, "ucc_collective_triggered_post") ||
-         is_of(job, of, call, "ucc_collective_init_and_post");
-}
-
 // From the start of a call that starts an operation to that of the next one with its request.
 struct InProgress {
   std::uint64_t begin_tick, end_tick;
@@ -55,7 +49,7 @@ std::vector<InProgress> in_progress(const Job& job, const LibraryCalls& of) {
       found[known->second].end_tick = call.start_tick;
       open.erase(known);
     }
-    if (!starts_one(job, of, call) || call.status < 0) continue;
+    if (!starts_collective(job, of, call) || call.status < 0) continue;
     open[call.begun_by] = found.size();
     found.push_back({call.start_tick, UINT64_MAX, i});
   }
@@ -131,6 +125,12 @@ Making making_of(const Run& run, const ProcessLog& log, const LibraryCall& begun
 }
 
 }  // namespace
+
+bool starts_collective(const Job& job, const LibraryCalls& of, const LibraryCall& call) {
+  return is_of(job, of, call, "ucc_collective_post") ||
+         is_of(job, of, call, "ucc_collective_triggered_post") ||
+         is_of(job, of, call, "ucc_collective_init_and_post");
+}
 
 void find_beginnings(LibraryCalls& of) {
   std::map<std::uint64_t, LibraryCallIndex> begun;  // by request

@@ -9,6 +9,9 @@ namespace uctrace::merge {
 // Sets LibraryCall::begun_by. The calls are sorted.
 void find_beginnings(LibraryCalls& of);
 
+// Its bytes are asked for by this call, each time that a request is used again.
+bool starts_collective(const Job& job, const LibraryCalls& of, const LibraryCall& call);
+
 // Progress is made in calls that are not recorded. An operation that is posted there by a worker of
 // UCC's own, while one collective operation alone is in progress in the process, is inferred to be
 // for that one: for the call that started it.

@@ -26,7 +26,14 @@ LibraryCallIndex call_around(const LibraryCalls& of, std::uint16_t lane, std::ui
                                                       : LibraryCallIndex{};
 }
 
-LibraryCallRow row_of(const ProcessLog& log, const LibraryCall& call) {
+// As a column has it: -1 = not known.
+std::int64_t asked_bytes(const Job& job, const LibraryCalls& of, const LibraryCall& call) {
+  const LibraryCall& told = of.beginning_of(call);
+  if (told.operation && !starts_collective(job, of, call)) return 0;
+  return told.knows_bytes ? static_cast<std::int64_t>(told.bytes) : -1;
+}
+
+LibraryCallRow row_of(const Job& job, const ProcessLog& log, const LibraryCall& call) {
   LibraryCallRow row;
   row.lane = call.lane;
   row.library = log.library_calls.library_of(call);
@@ -35,7 +42,7 @@ LibraryCallRow row_of(const ProcessLog& log, const LibraryCall& call) {
   const LibraryCall& told = log.library_calls.beginning_of(call);
   row.peer = told.peer;
   row.status = call.status;
-  row.bytes = told.knows_bytes ? static_cast<std::int64_t>(told.bytes) : -1;
+  row.bytes = asked_bytes(job, log.library_calls, call);
   row.scope = told.scope;
   row.request = call.request;
   row.operations = call.operations;
@@ -81,7 +88,7 @@ void add_library_calls(Job& job) {
     ProcessLog& log = job.logs[process];
     log.library_calls.first_row = job.run.library_calls.size();
     for (const LibraryCall& call : log.library_calls.calls) {
-      LibraryCallRow row = row_of(log, call);
+      LibraryCallRow row = row_of(job, log, call);
       row.process = static_cast<std::uint32_t>(process.number());
       row.call = mpi.around(process, call.lane, call.start_tick).number();
       job.run.library_calls.push_back(row);

@@ -17,7 +17,8 @@ void for_each_library_call(const RowSource& source,
                                       &Row::bytes,   &Row::t_start_ns, &Row::t_end_ns};
   for_each_row(source, kWanted, [&](const Row& call, std::size_t) {
     if (call.stack < 0) return;
-    visit({call.function, kNoText, call.process, call_site_at(run, call.stack), 1, call.bytes,
+    visit({call.function, kNoText, call.process, call_site_at(run, call.stack), 1,
+           static_cast<std::uint64_t>(std::max<std::int64_t>(0, call.bytes)),
            static_cast<std::uint64_t>(duration_ns(call.t_start_ns, call.t_end_ns)), true});
   });
 }
