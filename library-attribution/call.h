@@ -69,7 +69,7 @@ void* uctrace_library_enter(UctraceLibraryCall* call);
 // A task of an operation of UCC is made from the code at `caller`. Returns the original, as above.
 void* uctrace_library_task(UctraceLibraryFunction* function, UctraceWord caller);
 
-// Records the call: about 50 ns including the start, most of it two clock readings.
+// Records the call: about 40 ns including the start, most of it two clock readings.
 void uctrace_library_leave(const UctraceLibraryCall* call);
 
 #pragma GCC visibility pop
