@@ -71,8 +71,9 @@ struct Message {
   MemoryKind dst_memory = MemoryKind::unknown;
   bool first = false;  // the first one from its source to its destination process
   bool has_tag = false;
-  std::int32_t tag = 0;                             // MPI tag, if has_tag
-  std::int32_t src = -1, dst = -1;                  // world ranks, -1 = null
+  bool asked_inferred = false;      // asked_function is: it was posted outside of that call
+  std::int32_t tag = 0;             // MPI tag, if has_tag
+  std::int32_t src = -1, dst = -1;  // world ranks, -1 = null
   std::int32_t src_process = -1, dst_process = -1;  // index into processes, -1 = null
   std::int32_t src_gpu = -1, dst_gpu = -1;          // into gpus, as in MemoryPlace
   std::uint64_t bytes = 0;                          // payload
@@ -80,16 +81,15 @@ struct Message {
   TextId status = kNoText;  // UCS status name, e.g. UCS_OK
   TextId comm = kNoText;
   std::int32_t communicator = -1;  // into communicators
-  std::int64_t call = -1;          // that requested it; into mpi_calls
-  TextId mpi = kNoText;            // its function
+  TextId protocol = kNoText;
+  std::int64_t call = -1;  // that requested it; into mpi_calls
+  TextId mpi = kNoText;    // its function
   TextId mpi_recv = kNoText;
   TextId progressed_in = kNoText;  // the MPI function in which it happened to start
   // The call of a library above UCX other than MPI that asked for it. Of UCC also for which
   // collective operation, and by which algorithm and layers.
   TextId asked_library = kNoText, asked_function = kNoText;
   TextId asked_collective = kNoText, asked_algorithm = kNoText, asked_layers = kNoText;
-  bool asked_inferred = false;  // it was posted outside of that call
-  TextId protocol = kNoText;
   std::int32_t stack = -1, recv_stack = -1;  // of the calls that asked; into stacks, -1 = none
   std::int64_t t_start_ns = -1, t_posted_recv_ns = -1, t_end_ns = -1;
   std::int64_t t_error_ns = -1;           // relative clock error of the two sides
@@ -199,12 +199,12 @@ struct UcpOperationRow {
   TextId status = kNoText;
   std::int32_t stack = -1;                  // into stacks, -1 = none
   std::int64_t library_call = -1;           // it was posted within or for; into library_calls
-  bool library_inferred = false;            // for
   std::int32_t gpu = -1;                    // into gpus
   std::int32_t device_memory = -1;          // into device_memory, -1 = none
   TextId believed = kNoText;                // what UCX took the buffer for; kNoText: it did not
                                             // check
   MemoryKind memory = MemoryKind::unknown;  // of its buffer
+  bool library_inferred = false;            // it was posted for its library_call, not within
   TimeFrom t_start_from = TimeFrom::clock, t_end_from = TimeFrom::clock;
   std::uint64_t bytes = 0, tag = 0, tag_mask = 0, buffer = 0;
   std::uint64_t remote_address = 0, reply_buffer = 0;  // one-sided operations, else 0

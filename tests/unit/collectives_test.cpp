@@ -11,11 +11,10 @@
 #include "log-merger/library/library_calls.hpp"
 #include "tests/unit/job_builder.hpp"
 
-using namespace uctrace;
-using namespace uctrace::merge;
-using test::JobBuilder;
-
+namespace uctrace::merge {
 namespace {
+
+using test::JobBuilder;
 
 enum Function : std::uint16_t { kContext = 1, kInit, kPost, kFinalize };
 constexpr std::uint64_t kUccWorker = 77, kOtherWorker = 78;
@@ -222,3 +221,5 @@ TEST_CASE("collectives: layers and algorithms are those of the code that made th
     CHECK(texts[named.algorithm] == given.algorithm);
   }
 }
+
+}  // namespace uctrace::merge
