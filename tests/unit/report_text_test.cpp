@@ -68,6 +68,7 @@ TEST_SUITE("unit") {
                                            "comm_id",
                                            "mpi",
                                            "mpi_recv",
+                                           "library_call",
                                            "call_site",
                                            "recv_call_site",
                                            "protocol",
