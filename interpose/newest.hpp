@@ -17,8 +17,9 @@ class Newest {
     const Held held(lock_);
     Entry* entry = find(handle);
     if (entry == nullptr) entry = &entries_[next_++ % kMost];
-    // A fork child may find the lock held, and what is here after any of these stores. fork() takes from
-    // every processor the stores that it has made, so only the compiler could change their order.
+    // A fork child may find the lock held, and what is here after any of these stores. fork() takes
+    // from every processor the stores that it has made, so only the compiler could change their
+    // order.
     entry->handle = Handle{};
     std::atomic_signal_fence(std::memory_order_seq_cst);
     entry->value = value;

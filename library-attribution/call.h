@@ -15,7 +15,7 @@ typedef uintptr_t UctraceWord;
 
 typedef struct UctraceLibraryFunction {
   const char* name;
-  void* original;   // NULL until the first call
+  void* originals;  // of its callers (libraries.cpp); NULL until the first call
   uint16_t number;  // log::LibraryCall's: library, then function
   bool described;   // its name is in the log
 } UctraceLibraryFunction;
@@ -56,6 +56,8 @@ enum { kUctraceNoPeer = INT32_MIN };  // log::LibraryCall::kNone
 
 // --- generated -----------------------------------------------------------------------------------
 
+// At most so many functions in all libraries.
+enum { kUctraceMostLibraryFunctions = 2048 };
 extern UctraceLibrary uctrace_libraries[];  // by their numbers
 extern const unsigned uctrace_library_count;
 

@@ -4,14 +4,15 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 
 #include "event-log/recorder/new_log.hpp"
 #include "event-log/recorder/once_per_log.hpp"
 #include "event-log/recorder/recorder.hpp"
 #include "interpose/fork_lock.hpp"
-#include "interpose/scope.hpp"
 
 namespace uctrace::library {
 
@@ -46,9 +47,13 @@ void forget_names() {
   std::abort();
 }
 
-// Recursive: a library's start-up code may call its functions during the search.
-constinit interpose::RecursiveForkLock resolving;
+// Recursive: beginning a log may load a library whose start-up code calls these functions.
+constinit interpose::RecursiveForkLock beginning;
 constinit bool is_begun = false;
+
+// In the order of first calls. Memory only where it is used.
+alignas(Original) constinit std::byte originals[kUctraceMostLibraryFunctions][sizeof(Original)]{};
+constinit std::size_t used_originals = 0;
 
 // At the first call of any library.
 void begin_recording() {
@@ -59,18 +64,22 @@ void begin_recording() {
   log::at_new_log(forget_names);
 }
 
+void make_originals(UctraceLibraryFunction& function) {
+  const interpose::Held held(beginning);
+  begin_recording();
+  if (originals_of(function) != nullptr) return;
+  void* const made = new (originals[used_originals++]) Original(function.name);
+  __atomic_store_n(&function.originals, made, __ATOMIC_RELEASE);
+}
+
 }  // namespace
 
-void* resolve(UctraceLibraryFunction& function, UctraceWord caller) {
+void* find_original(UctraceLibraryFunction& function, UctraceWord caller) {
   const int saved_errno = errno;
-  const interpose::Held held(resolving);
-  begin_recording();
+  make_originals(function);
   void* original =
-      interpose::Scope(reinterpret_cast<const void*>(caller)).find_function(function.name);
-  // A tail call leaves another caller's address behind, which may know nothing of the library.
-  if (original == nullptr) original = interpose::find_anywhere(function.name);
+      reinterpret_cast<void*>(originals_of(function)->get(reinterpret_cast<const void*>(caller)));
   if (original == nullptr) stop_for_missing(function.name);
-  std::atomic_ref(function.original).store(original, std::memory_order_release);
   errno = saved_errno;
   return original;
 }
@@ -87,7 +96,7 @@ void tell_library(const UctraceLibraryCall& call) {
     return;
   }
   const int saved_errno = errno;
-  const VersionText version = version_of(number, reinterpret_cast<const void*>(call.caller));
+  const VersionText version = version_of(number, original_of(*call.function, call.caller));
   char text[sizeof version.text + 64];
   const int length =
       snprintf(text, sizeof text, "%s\n%s", uctrace_libraries[number].name, version.text);

@@ -85,12 +85,17 @@ std::uint64_t handle_of(const UctraceLibraryCall& call, UctraceWord given, Uctra
   return made;
 }
 
-// What UCC's structures say once it has accepted them.
-void take_from_ucc(const UctraceLibraryCall& call, LibraryCall& record) {
-  const auto* structure = reinterpret_cast<const void*>(call.ucc);
-  if (call.ucc_role == kUctraceTeamParams) remember_ucc_team(record.scope, structure);
-  if (call.ucc_role != kUctraceOperation) return;
-  const UccArguments operation = read_ucc_arguments(structure, record.scope);
+// Also of a call that has no record: later ones need the team's size.
+void remember_team(const UctraceLibraryCall& call) {
+  if (call.ucc_role != kUctraceTeamParams || call.result != 0) return;
+  remember_ucc_team(handle_of(call, call.scope, call.new_scope),
+                    reinterpret_cast<const void*>(call.ucc));
+}
+
+// What the arguments of an operation of UCC say, once it has accepted them.
+void take_operation(const UctraceLibraryCall& call, LibraryCall& record) {
+  const UccArguments operation =
+      read_ucc_arguments(reinterpret_cast<const void*>(call.ucc), record.scope);
   record.bytes = operation.bytes;
   record.peer = operation.root;
   if (!operation.knows_bytes) record.flags |= LibraryCall::kUnknownBytes;
@@ -123,8 +128,8 @@ UCTRACE_HOT inline void record(const UctraceLibraryCall& call) {
   record->peer = call.peer;
   record->flags = stack != 0 ? LibraryCall::kStack : 0;
   record->place = stack != 0 ? stack : call.caller;
-  if (call.ucc_role != kUctraceNothing && call.result == 0) [[unlikely]] {
-    take_from_ucc(call, *record);
+  if (call.ucc_role == kUctraceOperation && call.result == 0) [[unlikely]] {
+    take_operation(call, *record);
   }
   std::memcpy(record + 1, makers.places, maker_bytes);
   log::publish(record, log::RecordType::library_call, (sizeof *record + maker_bytes) / 8,
@@ -138,11 +143,7 @@ extern "C" {
 
 void* uctrace_library_enter(UctraceLibraryCall* call) {
   using namespace uctrace;
-  const std::atomic_ref known(call->function->original);
-  void* original = known.load(std::memory_order_acquire);
-  if (original == nullptr) [[unlikely]] {
-    original = library::resolve(*call->function, call->caller);
-  }
+  void* const original = library::original_of(*call->function, call->caller);
   if (!library::is_recording() || !library::is_outermost(*call) || log::counts_only()) {
     return original;
   }
@@ -158,11 +159,7 @@ void* uctrace_library_enter(UctraceLibraryCall* call) {
 
 void* uctrace_library_task(UctraceLibraryFunction* function, UctraceWord caller) {
   using namespace uctrace;
-  const std::atomic_ref known(function->original);
-  void* original = known.load(std::memory_order_acquire);
-  if (original == nullptr) [[unlikely]] {
-    original = library::resolve(*function, caller);
-  }
+  void* const original = library::original_of(*function, caller);
   if (library::makers.are_asked) library::add_maker(caller);
   return original;
 }
@@ -171,6 +168,7 @@ void uctrace_library_leave(const UctraceLibraryCall* call) {
   using namespace uctrace;
   if (!call->is_measured) return;
   library::makers.are_asked = false;
+  library::remember_team(*call);
   library::record(*call);
   library::tell_library(*call);
   library::measured_frame = 0;

@@ -60,7 +60,10 @@ struct TeamParams {
 };
 static_assert(offsetof(TeamParams, ep) == 32 && offsetof(TeamParams, team_size) == 56 &&
               offsetof(TeamParams, oob.eps) == 104);
-constexpr std::uint64_t kHasEp = 1 << 2, kHasTeamSize = 1 << 5, kHasOob = 1 << 7;
+static_assert(offsetof(TeamParams, ep_range) == 48);
+constexpr std::uint64_t kHasEp = 1 << 2, kHasEpRange = 1 << 4, kHasTeamSize = 1 << 5,
+                        kHasOob = 1 << 7;
+constexpr std::uint32_t kContiguous = 0;  // of ep_range
 
 struct Event {
   std::uint32_t type;
@@ -142,13 +145,14 @@ class Amounts {
     return team_.size != 0 ? of(side.one.datatype, side.one.count / team_.size) : kUnknownBytes;
   }
   Bytes own(const BufferOfEach& each) const {
-    return team_.ep >= 0 ? of(each.datatype, at(each, static_cast<std::uint64_t>(team_.ep)))
-                         : kUnknownBytes;
+    if (team_.ep < 0 || each.counts == nullptr) return kUnknownBytes;
+    return of(each.datatype, at(each, static_cast<std::uint64_t>(team_.ep)));
   }
   Bytes sum(const BufferOfEach& each) const {
+    if (team_.size == 0 || each.counts == nullptr) return kUnknownBytes;
     std::uint64_t count = 0;
     for (std::uint32_t i = 0; i < team_.size; ++i) count += at(each, i);
-    return team_.size != 0 ? of(each.datatype, count) : kUnknownBytes;
+    return of(each.datatype, count);
   }
 
  private:
@@ -238,12 +242,16 @@ void remember_ucc_team(std::uint64_t team, const void* pointer) {
   TeamEntry* entry = entry_of(team, team);
   if (entry == nullptr) entry = entry_of(team, 0);
   if (entry == nullptr) return;
-  entry->size = has_oob                             ? params.oob.eps
-                : (params.mask & kHasTeamSize) != 0 ? static_cast<std::uint32_t>(params.team_size)
-                                                    : 0;
-  entry->ep = (params.mask & kHasEp) != 0 ? static_cast<std::int64_t>(params.ep)
-              : has_oob                   ? static_cast<std::int64_t>(params.oob.ep)
-                                          : -1;
+  // As UCC has it: endpoints are the members' numbers only if they are said to be contiguous.
+  const bool has_ep = (params.mask & kHasEp) != 0 && (params.mask & kHasEpRange) != 0 &&
+                      params.ep_range == kContiguous;
+  const std::uint32_t size = has_oob ? params.oob.eps
+                             : (params.mask & kHasTeamSize) != 0
+                                 ? static_cast<std::uint32_t>(params.team_size)
+                                 : 0;
+  const std::uint64_t ep = has_ep ? params.ep : has_oob ? params.oob.ep : UINT64_MAX;
+  entry->size = size;
+  entry->ep = ep < size ? static_cast<std::int64_t>(ep) : -1;
   entry->handle.store(team, std::memory_order_release);
 }
 

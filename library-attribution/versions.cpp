@@ -33,8 +33,8 @@ constexpr VersionText (*kVersions[])(interpose::Scope&) = {openshmem_version, uc
 
 }  // namespace
 
-VersionText version_of(unsigned library, const void* caller) {
-  interpose::Scope scope(caller);
+VersionText version_of(unsigned library, const void* code) {
+  interpose::Scope scope(code);
   return kVersions[library](scope);
 }
 

@@ -69,8 +69,8 @@ struct Found {
   LinkTotals uct_ucp, uct_mpi;
   LinkTotals with_payload;         // the part of uct_ucp that carries data
   std::uint64_t memory_words = 0;  // stored with operations
-  // Registration calls; deregistrations, and those of a known registration.
   std::uint64_t library_calls = 0;
+  // Registration calls; deregistrations, and those of a known registration.
   std::uint64_t memory_calls = 0, registered_bytes = 0, deregistrations = 0,
                 ended_registrations = 0;
   std::vector<NetworkCard> network_cards;

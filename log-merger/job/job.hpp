@@ -114,6 +114,7 @@ struct UcpEndpoint {
 
 struct Worker {
   std::uint64_t handle = 0, tick = 0, uid = 0;
+  std::uint16_t lane = 0;  // of the thread that made it
   std::uint64_t end_tick = UINT64_MAX;
   std::uint16_t library = 0;                                               // number of its libucp
   std::uint32_t estimated_endpoints = 0, estimated_processes_of_node = 0;  // as log::UcpWorker

@@ -13,6 +13,9 @@
 
 namespace uctrace::merge {
 
+// What a call of UCC does with a collective operation or for those to come.
+enum class UccCall : std::uint8_t { other, makes_context, makes_team, begins, starts, ends };
+
 struct LibraryCall {
   std::uint16_t lane = 0;
   std::uint16_t function = 0;  // its number: LibraryCalls::functions
@@ -28,6 +31,7 @@ struct LibraryCall {
   // results
   std::uint64_t operations = 0, operation_bytes = 0;
   std::uint64_t inferred_operations = 0, inferred_bytes = 0;  // not of those
+  UccCall ucc = UccCall::other;
   LibraryCallIndex begun_by;  // the call that made its request; itself, if it did
   TextId collective = kNoText, layers = kNoText, algorithm = kNoText;  // if it begins one
 };

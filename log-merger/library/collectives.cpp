@@ -18,51 +18,85 @@ std::string name_of(log::UccOperation operation) {
   return log::kUccOperationNames[static_cast<std::size_t>(operation)];
 }
 
-// Places of calls in the order of their starts, over all threads.
-std::vector<std::size_t> by_start(const Calls& calls) {
+// A request is its maker's once the call has returned; others end it as they are called.
+std::uint64_t effect_tick(const LibraryCall& call) {
+  return call.ucc == UccCall::begins ? call.end_tick : call.start_tick;
+}
+
+// Places of calls in the order in which they take effect, over all threads.
+std::vector<std::size_t> by_effect(const Calls& calls) {
   std::vector<std::size_t> order(calls.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return calls[a].start_tick < calls[b].start_tick;
+    return effect_tick(calls[a]) < effect_tick(calls[b]);
   });
   return order;
 }
 
-bool is_of(const Job& job, const LibraryCalls& of, const LibraryCall& call, std::string_view name) {
-  return job.run.texts[of.function_of(call)] == name;
+UccCall kind_of(std::string_view function) {
+  if (function == "ucc_context_create") return UccCall::makes_context;
+  if (function == "ucc_team_create_post") return UccCall::makes_team;
+  if (function == "ucc_team_create_from_parent") return UccCall::makes_team;
+  if (function == "ucc_collective_init") return UccCall::begins;
+  if (function == "ucc_collective_post") return UccCall::starts;
+  if (function == "ucc_collective_triggered_post") return UccCall::starts;
+  if (function == "ucc_collective_finalize") return UccCall::ends;
+  return UccCall::other;
 }
 
-// From the start of a call that starts an operation to that of the next one with its request.
+// Whether the process may have made calls in between that have no record.
+bool may_lack_calls(const ProcessLog& log, std::uint64_t after, std::uint64_t before) {
+  if (log.dropped(log::DropKind::mpi) != 0) return true;
+  return std::any_of(log.recorded.gaps.begin(), log.recorded.gaps.end(), [&](const Gap& gap) {
+    return gap.begin_tick < before && gap.end_tick > after;
+  });
+}
+
+constexpr std::size_t kNoCall = SIZE_MAX;
+
+// While a collective operation is in progress: from the start of the call that starts it to that of
+// the next one with its request. Or while something else makes UCC post operations: kNoCall.
 struct InProgress {
   std::uint64_t begin_tick, end_tick;
   std::size_t call;
 };
 
-std::vector<InProgress> in_progress(const Job& job, const LibraryCalls& of) {
+// By their begin.
+std::vector<InProgress> in_progress(const Calls& calls) {
   std::vector<InProgress> found;
-  std::map<LibraryCallIndex, std::size_t> open;  // by the call that began it; into `found`
-  for (const std::size_t i : by_start(of.calls)) {
-    const LibraryCall& call = of.calls[i];
-    if (call.begun_by == kNone) continue;
-    const auto known = open.find(call.begun_by);
-    if (known != open.end()) {
-      found[known->second].end_tick = call.start_tick;
-      open.erase(known);
+  std::map<std::uint64_t, std::size_t> started, making;  // by request and by team; into `found`
+  const auto close = [&](auto& open, std::uint64_t handle, std::uint64_t tick) {
+    const auto known = open.find(handle);
+    if (known == open.end()) return;
+    found[known->second].end_tick = tick;
+    open.erase(known);
+  };
+  for (const std::size_t i : by_effect(calls)) {
+    const LibraryCall& call = calls[i];
+    const std::uint64_t tick = effect_tick(call);
+    if (call.request != 0) close(started, call.request, tick);
+    // The first operation on a team shows that it is made.
+    if (call.ucc == UccCall::begins) close(making, call.scope, call.start_tick);
+    if (call.status < 0) continue;
+    if (call.ucc == UccCall::starts) {
+      started[call.request] = found.size();
+      found.push_back({tick, UINT64_MAX, call.begun_by != kNone ? i : kNoCall});
+    } else if (call.ucc == UccCall::makes_team) {
+      making[call.scope] = found.size();
+      found.push_back({tick, UINT64_MAX, kNoCall});
     }
-    if (!starts_collective(job, of, call) || call.status < 0) continue;
-    open[call.begun_by] = found.size();
-    found.push_back({call.start_tick, UINT64_MAX, i});
   }
   return found;
 }
 
-// Workers that UCC made for itself: during the creation of a context.
-std::set<std::uint64_t> workers_of_contexts(const Job& job, const ProcessLog& log) {
+// Workers that UCC made for itself: on the thread that creates a context, meanwhile.
+std::set<std::uint64_t> workers_of_contexts(const ProcessLog& log) {
   std::set<std::uint64_t> uids;
   for (const LibraryCall& call : log.library_calls.calls) {
-    if (!is_of(job, log.library_calls, call, "ucc_context_create")) continue;
+    if (call.ucc != UccCall::makes_context) continue;
     for (const Worker& worker : log.workers) {
-      const bool is_within = worker.tick >= call.start_tick && worker.tick <= call.end_tick;
+      const bool is_within = worker.lane == call.lane && worker.tick >= call.start_tick &&
+                             worker.tick <= call.end_tick;
       if (is_within && worker.uid != 0) uids.insert(worker.uid);
     }
   }
@@ -126,29 +160,38 @@ Making making_of(const Run& run, const ProcessLog& log, const LibraryCall& begun
 
 }  // namespace
 
-bool starts_collective(const Job& job, const LibraryCalls& of, const LibraryCall& call) {
-  return is_of(job, of, call, "ucc_collective_post") ||
-         is_of(job, of, call, "ucc_collective_triggered_post") ||
-         is_of(job, of, call, "ucc_collective_init_and_post");
-}
-
-void find_beginnings(LibraryCalls& of) {
+void find_beginnings(const Job& job, ProcessLog& log) {
+  LibraryCalls& of = log.library_calls;
+  std::map<std::uint16_t, UccCall> kinds;  // by function
+  for (const auto& [number, name] : of.functions) {
+    const UccCall kind = kind_of(job.run.texts[name]);
+    if (kind != UccCall::other) kinds[static_cast<std::uint16_t>(number)] = kind;
+  }
+  if (kinds.empty()) return;
+  for (LibraryCall& call : of.calls) {
+    if (const auto kind = kinds.find(call.function); kind != kinds.end()) call.ucc = kind->second;
+  }
   std::map<std::uint64_t, LibraryCallIndex> begun;  // by request
-  for (const std::size_t i : by_start(of.calls)) {
+  for (const std::size_t i : by_effect(of.calls)) {
     LibraryCall& call = of.calls[i];
     if (call.request == 0) continue;
-    if (call.operation) begun[call.request] = LibraryCallIndex(i);
+    if (call.ucc == UccCall::begins) begun[call.request] = LibraryCallIndex(i);
     const auto known = begun.find(call.request);
-    if (known != begun.end()) call.begun_by = known->second;
+    if (known == begun.end()) continue;
+    const LibraryCall& beginning = of.calls[known->second.place()];
+    if (may_lack_calls(log, beginning.end_tick, call.start_tick)) continue;
+    call.begun_by = known->second;
+    if (call.ucc == UccCall::ends && call.status >= 0) begun.erase(known);
   }
 }
 
 void infer_collectives(Job& job, ProcessLog& log) {
   Calls& calls = log.library_calls.calls;
-  const std::vector<InProgress> periods = in_progress(job, log.library_calls);
-  const std::set<std::uint64_t> workers =
-      periods.empty() ? std::set<std::uint64_t>{} : workers_of_contexts(job, log);
-  if (workers.empty()) return;
+  const bool uses_ucc = std::any_of(calls.begin(), calls.end(), [](const LibraryCall& call) {
+    return call.ucc == UccCall::starts;
+  });
+  if (!uses_ucc || !log.is_whole()) return;
+  const std::set<std::uint64_t> workers = workers_of_contexts(log);
   std::vector<std::size_t> operations;
   for (std::size_t i = log.ucp_rows.begin; i < log.ucp_rows.end; ++i) {
     const UcpOp& op = job.ucp[i];
@@ -159,6 +202,7 @@ void infer_collectives(Job& job, ProcessLog& log) {
   std::stable_sort(operations.begin(), operations.end(), [&](std::size_t a, std::size_t b) {
     return job.ucp[a].start_tick < job.ucp[b].start_tick;
   });
+  const std::vector<InProgress> periods = in_progress(calls);
   std::multimap<std::uint64_t, std::size_t> open;  // calls by the end of their period
   std::size_t next = 0;
   for (const std::size_t i : operations) {
@@ -167,7 +211,7 @@ void infer_collectives(Job& job, ProcessLog& log) {
       open.emplace(periods[next].end_tick, periods[next].call);
     }
     open.erase(open.begin(), open.upper_bound(op.start_tick));
-    if (open.size() != 1) continue;
+    if (open.size() != 1 || open.begin()->second == kNoCall) continue;
     op.library_call = LibraryCallIndex(open.begin()->second);
     op.library_inferred = true;
     LibraryCall& call = calls[open.begin()->second];

@@ -6,15 +6,14 @@
 
 namespace uctrace::merge {
 
-// Sets LibraryCall::begun_by. The calls are sorted.
-void find_beginnings(LibraryCalls& of);
-
-// Its bytes are asked for by this call, each time that a request is used again.
-bool starts_collective(const Job& job, const LibraryCalls& of, const LibraryCall& call);
+// Sets LibraryCall::ucc and begun_by. The calls are sorted. A request's handle comes again once it
+// is ended, so calls are not tied over a stretch whose calls may be missing.
+void find_beginnings(const Job& job, ProcessLog& log);
 
 // Progress is made in calls that are not recorded. An operation that is posted there by a worker of
 // UCC's own, while one collective operation alone is in progress in the process, is inferred to be
-// for that one: for the call that started it.
+// for that one: for the call that started it. Nothing is inferred while a team is being made, which
+// UCC does with operations of its own, nor in a log that lacks events.
 void infer_collectives(Job& job, ProcessLog& log);
 
 // Sets the texts of calls that begin one, after the stacks were resolved: what it is; the layers of

@@ -27,13 +27,16 @@ LibraryCallIndex call_around(const LibraryCalls& of, std::uint16_t lane, std::ui
 }
 
 // As a column has it: -1 = not known.
-std::int64_t asked_bytes(const Job& job, const LibraryCalls& of, const LibraryCall& call) {
+std::int64_t asked_bytes(const LibraryCalls& of, const LibraryCall& call) {
   const LibraryCall& told = of.beginning_of(call);
-  if (told.operation && !starts_collective(job, of, call)) return 0;
-  return told.knows_bytes ? static_cast<std::int64_t>(told.bytes) : -1;
+  if (call.ucc == UccCall::starts) {
+    if (call.status < 0) return 0;
+    return told.operation && told.knows_bytes ? static_cast<std::int64_t>(told.bytes) : -1;
+  }
+  return told.operation ? 0 : static_cast<std::int64_t>(told.bytes);
 }
 
-LibraryCallRow row_of(const Job& job, const ProcessLog& log, const LibraryCall& call) {
+LibraryCallRow row_of(const ProcessLog& log, const LibraryCall& call) {
   LibraryCallRow row;
   row.lane = call.lane;
   row.library = log.library_calls.library_of(call);
@@ -42,7 +45,7 @@ LibraryCallRow row_of(const Job& job, const ProcessLog& log, const LibraryCall& 
   const LibraryCall& told = log.library_calls.beginning_of(call);
   row.peer = told.peer;
   row.status = call.status;
-  row.bytes = asked_bytes(job, log.library_calls, call);
+  row.bytes = asked_bytes(log.library_calls, call);
   row.scope = told.scope;
   row.request = call.request;
   row.operations = call.operations;
@@ -67,7 +70,7 @@ void link_library_calls(Job& job) {
     LibraryCalls& of = log.library_calls;
     std::stable_sort(of.calls.begin(), of.calls.end(), is_before);
     if (of.calls.empty()) return;
-    find_beginnings(of);
+    find_beginnings(job, log);
     for (std::size_t i = log.ucp_rows.begin; i < log.ucp_rows.end; ++i) {
       UcpOp& op = job.ucp[i];
       // What a handler does, it does for whoever sent the message.
@@ -88,7 +91,7 @@ void add_library_calls(Job& job) {
     ProcessLog& log = job.logs[process];
     log.library_calls.first_row = job.run.library_calls.size();
     for (const LibraryCall& call : log.library_calls.calls) {
-      LibraryCallRow row = row_of(job, log, call);
+      LibraryCallRow row = row_of(log, call);
       row.process = static_cast<std::uint32_t>(process.number());
       row.call = mpi.around(process, call.lane, call.start_tick).number();
       job.run.library_calls.push_back(row);

@@ -78,6 +78,7 @@ void PeerLoader::take(std::uint16_t lane, const log::UcpWorkerView& view) {
   log_.workers.push_back({.handle = view.r.handle,
                           .tick = view.r.tick,
                           .uid = view.r.uid,
+                          .lane = lane,
                           .library = view.r.head.a,
                           .estimated_endpoints = view.r.estimated_endpoints,
                           .estimated_processes_of_node = view.r.estimated_processes_of_node});

@@ -50,12 +50,15 @@ class RowMaker {
     return &log_of(op.process).library_calls.calls[op.library_call.place()];
   }
 
-  // The stack of the call that requested an operation; outside of these, the operation's own.
+  // The stack of the outermost call that requested an operation; outside of these, the operation's
+  // own.
   std::int32_t stack_of_asker(const UcpOp& op) {
-    if (const LibraryCall* call = library_call_of(op)) return stack_row(op.process, call->stack);
-    if (op.asked_by == kNone) return stack_row(op.process, op.stack);
-    const MpiCall& call = job_.calls[op.asked_by];
-    return stack_row(call.process, call.stack);
+    const MpiCall* mpi = op.asked_by != kNone ? &job_.calls[op.asked_by] : nullptr;
+    const LibraryCall* call = library_call_of(op);
+    if (call != nullptr && (mpi == nullptr || call->start_tick < mpi->start_tick)) {
+      return stack_row(op.process, call->stack);
+    }
+    return mpi != nullptr ? stack_row(mpi->process, mpi->stack) : stack_row(op.process, op.stack);
   }
 
   TextId comm_name(ProcessIndex process, CommIndex comm) {

@@ -13,10 +13,11 @@ void for_each_library_call(const RowSource& source,
                            const std::function<void(const Calls&)>& visit) {
   using Row = LibraryCallRow;
   const Run& run = source.run();
-  static const Wanted<Row> kWanted = {&Row::process, &Row::function,   &Row::stack,
+  static const Wanted<Row> kWanted = {&Row::process, &Row::function,   &Row::stack,   &Row::call,
                                       &Row::bytes,   &Row::t_start_ns, &Row::t_end_ns};
   for_each_row(source, kWanted, [&](const Row& call, std::size_t) {
-    if (call.stack < 0) return;
+    // Of one inside an MPI call the time is that call's.
+    if (call.stack < 0 || call.call >= 0) return;
     visit({call.function, kNoText, call.process, call_site_at(run, call.stack), 1,
            static_cast<std::uint64_t>(std::max<std::int64_t>(0, call.bytes)),
            static_cast<std::uint64_t>(duration_ns(call.t_start_ns, call.t_end_ns)), true});

@@ -94,7 +94,7 @@ def words_of_the_option():
         recorded = [TOOL, "record", "-o", folder / "data", "--", PROGRAMS / "plain_ucp"]
         run_well(recorded, env=env)
         states = {k: v["state"] for k, v in Recording(folder / "data").info["layers"].items()}
-        check_equal(states, {"uct": "off", "ucp": "on", "mpi": "off", "gpu": "unused"}, "layers")
+        check_equal(states, {"uct": "off", "ucp": "on", "mpi": "off", "gpu": "unused", "library": "off"}, "layers")
 
 
 def layers_are_chosen(what):

@@ -8,7 +8,7 @@ from harness import LIBRARY, check, check_equal, need, run_test, run_well
 PERMITTED_NEEDS = re.compile(r"libc\.so\.6|libgcc_s\.so\.1|ld-linux-[\w-]+\.so\.\d+")
 # Compilers' start-up code refers to weak ones, which may be absent.
 PERMITTED_IMPORTS = re.compile(r"U \w+@(GLIBC|GCC)_[\d.]+|w [\w@.]+")
-PERMITTED_EXPORTS = re.compile(r"(uct|ucp|P?MPIX?|shmemx?)_\w+|start_pes|globalexit|sh(malloc|memalign|realloc|free)|ucs_memtype_cache_lookup|uctrace_device_event|dlclose|__cxa_finalize|__asan_default_options|UCTRACE_OPTIONAL")
+PERMITTED_EXPORTS = re.compile(r"(uct|ucp|ucc|P?MPIX?|shmemx?)_\w+|start_pes|globalexit|sh(malloc|memalign|realloc|free)|ucs_memtype_cache_lookup|uctrace_device_event|dlclose|__cxa_finalize|__asan_default_options|UCTRACE_OPTIONAL")
 
 
 def library_is_self_contained():

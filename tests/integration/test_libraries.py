@@ -14,6 +14,8 @@ from recordings import record_well
 
 PES = 3
 NO_PEER = -(2**31)
+LONG_PUT = {"library": "OpenSHMEM", "function": "shmem_long_put", "collective": None, "algorithm": None, "layers": None,
+            "link": "exact"}
 # Calls of which Open MPI makes one UCP operation that moves all of their bytes.
 PUTS = ("shmem_putmem", "shmem_long_put", "shmem_put32", "shmem_float_p", "shmem_double_p", "shmem_schar_p", "shmem_long_p")
 GETS = ("shmem_long_get", "shmem_ctx_getmem", "shmem_float_g", "shmem_double_g", "shmem_schar_g")
@@ -177,8 +179,7 @@ def mpi_and_openshmem_stand_together():
                     "calls of MPI")
         both = [m for m in recording.messages if m["library_call"] and m["mpi"]]
         check_equal(both, [], "messages that both asked for")
-        puts = [m for m in recording.messages if m["library_call"] == {"library": "OpenSHMEM",
-                                                                       "function": "shmem_long_put"}]
+        puts = [m for m in recording.messages if m["library_call"] == LONG_PUT]
         check_equal(Counter(m["bytes"] for m in puts if m["kind"] == "put"), Counter({8000: 5 * PES}), "puts")
         sent = [m for m in recording.messages if m["mpi"] == "MPI_Sendrecv"]
         check_equal((len(sent), {m["library_call"] is None for m in sent}), (5 * PES, {True}), "messages of MPI")

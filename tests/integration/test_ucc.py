@@ -1,8 +1,9 @@
 """Calls of UCC are recorded one by one, as a program lists them, with the collective operation that each is for, the
 layer and algorithm that UCC chose, and the UCP operations that it made.
 
-usage: test_ucc.py MPI PLAN [real]
-The plans are those of ucc_collectives.c. It runs over the UCC of tests/stand-in-ucc, which Debian 12 lacks; with `real`
+usage: test_ucc.py MPI PLAN [late|real]
+The plans are those of ucc_collectives.c, and copies: two copies of UCC in one process. `late`: UCC sends in calls that
+make progress. It runs over the UCC of tests/stand-in-ucc, which Debian 12 lacks; with `real`
 over the one in the folder $UCTRACE_TEST_UCC (its prefix), which must be 1.1 or newer.
 """
 
@@ -17,7 +18,8 @@ from harness import PROGRAMS, SOURCE_ROOT, TOOL, Skip, check, check_equal, run_t
 from mpi_jobs import MPIS
 from recordings import record_well
 
-MPI, PLAN, REAL = MPIS[sys.argv[1]], sys.argv[2], "real" in sys.argv[3:]
+MPI, PLAN, REAL, LATE = MPIS[sys.argv[1]], sys.argv[2], "real" in sys.argv[3:], "late" in sys.argv[3:]
+IN_WINDOW = PLAN == "window"
 NO_PEER = -(2**31)
 FAILURE = {"errors": 1}  # calls that fail, of each rank
 
@@ -43,7 +45,7 @@ def truth_of(files):
     truth = {}
     for rank in range(MPI.ranks):
         rows = [line.split() for line in Path(f"{files}.{rank}").read_text().splitlines()]
-        truth[rank] = [(function, operation, int(amount), NO_PEER if root == "-1" else int(root), int(line))
+        truth[rank] = [(function, operation.strip("-"), int(amount), NO_PEER if root == "-1" else int(root), int(line))
                        for function, operation, amount, _, _, root, line in rows]
     return truth
 
@@ -67,12 +69,15 @@ def check_calls(recording, truth):
                 "calls that failed")
     check_equal({row["collective"] for row in failed} - {""}, set(), "operations of calls that failed")
     for rank, wanted in truth.items():
-        mine = sorted((row for row in rows if row["rank"] == rank and row["collective"]),
+        mine = sorted((row for row in rows if row["rank"] == rank and "_collective_" in row["function"]
+                       and row["status"] == 0),
                       key=lambda row: row["t_start_ns"])
         found = [(row["function"], row["collective"], row["bytes"], row["peer"], row["line"]) for row in mine]
         check_equal(found, wanted, f"calls of rank {rank}")
-        check_equal(len({row["scope"] for row in mine}), 2, f"teams of rank {rank}")
-    others = Counter(row["function"] for row in rows if not row["collective"] and row["status"] == 0)
+        check_equal(len({row["scope"] for row in mine if row["collective"]}), 2, f"teams of rank {rank}")
+    if IN_WINDOW:
+        return rows
+    others = Counter(row["function"] for row in rows if "_collective_" not in row["function"])
     once = ("ucc_init_version", "ucc_context_create", "ucc_context_destroy", "ucc_finalize")
     check_equal(others, Counter({**{name: MPI.ranks for name in once}, "ucc_team_create_post": 2 * MPI.ranks,
                                  "ucc_team_destroy": 2 * MPI.ranks}), "other calls")
@@ -112,7 +117,13 @@ def check_operations(recording, rows):
     asked = [m["library_call"] for m in recording.messages if m["library_call"] and m["library_call"]["collective"]]
     check(asked, "no message is for a collective operation")
     check_equal({(a["library"], a["link"]) for a in asked} - {("UCC", "exact"), ("UCC", "inferred")}, set(), "askers")
-    if not REAL:  # which posts all at once
+    if LATE:
+        check_equal({a["link"] for a in asked}, {"inferred"}, "how messages were linked")
+        mine = [row for row in rows if row["function"] == "ucc_collective_post" and row["layers"] == "tl_ucp"]
+        sent = sum(row["inferred_bytes"] for row in mine)
+        check_equal(sent, sum(m["bytes"] for m in recording.messages if m["library_call"]), "bytes inferred")
+        check(len(mine) > 8 and sent > 0, f"posts and what they sent: {mine}")
+    elif not REAL:  # which posts all at once
         check_equal({a["link"] for a in asked}, {"exact"}, "how operations were linked")
         mine = [row for row in rows if row["function"] == "ucc_collective_post" and row["layers"] == "tl_ucp"]
         sends = sum(row["operations"] for row in mine)
@@ -153,10 +164,15 @@ def check_info(recording):
 def ucc_is_a_layer_of_its_own(*_):
     with scratch() as folder:
         job = MPI.job(program(folder), PLAN, folder / "truth")
-        result, recording = record_well(folder / "data", job)
+        switches = ["--start-on", "pcontrol:1", "--stop-on", "pcontrol:0"] if IN_WINDOW else []
+        result, recording = record_well(folder / "data", job, switches=switches,
+                                        env={"STAND_IN_UCC_LATE": "1"} if LATE else {})
         if not REAL:
             check_equal((result.stdout, result.stderr.count("rank")), ("", 0), "what the job prints")
-        check_complete(recording.info, layers=("uct", "ucp", "mpi", "library"), processes=MPI.ranks)
+        if not IN_WINDOW:
+            check_complete(recording.info, layers=("uct", "ucp", "mpi", "library"), processes=MPI.ranks)
+        violated = [i for i in recording.info["identities"] if i["result"] == "violated"]
+        check_equal(violated, [], "identities that are violated")
         rows = check_calls(recording, truth_of(folder / "truth"))
         check_layers(rows)
         check_operations(recording, rows)
@@ -165,4 +181,21 @@ def ucc_is_a_layer_of_its_own(*_):
         check_info(recording)
 
 
-run_test(ucc_is_a_layer_of_its_own)
+def copies_are_told_apart(*_):
+    """Each plug-in reaches its own copy, as without uctrace, and the calls of both are recorded."""
+    with scratch() as folder:
+        plug_ins = [PROGRAMS.parent / "stand-in-ucc" / f"ucc_user{suffix}.so" for suffix in ("", "_second")]
+        command = [PROGRAMS / "ucc_copies", *plug_ins]
+        alone = run_well(command)
+        check_equal(len(set(alone.stdout.split())), 2, "copies that were used")
+        result, recording = record_well(folder / "data", command)
+        check_equal(result.stdout, alone.stdout, "the copies that the plug-ins reach")
+        rows = recording.table("library_calls")
+        check_equal(Counter(row["function"] for row in rows),
+                    Counter({f"ucc_{name}": 4 for name in ("init_version", "context_create", "team_create_post", "collective_init",
+                                                           "collective_post", "collective_finalize", "team_destroy",
+                                                           "context_destroy", "finalize")}), "calls")
+        check_equal({row["layers"] for row in rows if row["collective"]}, {"tl_self", "tl_self_second"}, "layers")
+
+
+run_test(copies_are_told_apart if PLAN == "copies" else ucc_is_a_layer_of_its_own)

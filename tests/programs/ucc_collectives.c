@@ -2,11 +2,13 @@
 // Collective operations of UCC over teams of all and of half of the ranks, with MPI as the way to exchange
 // addresses. Each rank writes what it calls to FILES.RANK, a line each:
 //   function operation bytes team_size ep root line
-// PLAN: each (operations one by one), several (in flight at once), errors (as each, and a call that fails).
+// PLAN: each (operations one by one), several (in flight at once), errors (as each, and a call that fails), window
+// (recording is on for some operations alone; the others are not listed).
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <ucc/api/ucc.h>
 
 #define CHECK(call)                                                        \
@@ -20,6 +22,7 @@
 
 static int rank, size;
 static FILE* calls;
+static int is_listed = 1;  // what is called now
 static ucc_context_h context;
 
 typedef struct Team {
@@ -64,7 +67,8 @@ static void make_team(Team* team, MPI_Comm comm) {
 }
 
 static void tell(const char* function, const char* operation, size_t bytes, const Team* team, int root, int line) {
-  fprintf(calls, "%s %s %zu %d %d %d %d\n", function, operation, bytes, team->size, team->ep, root, line);
+  if (!is_listed) return;
+  fprintf(calls, "%s %s %zd %d %d %d %d\n", function, operation, (ssize_t)bytes, team->size, team->ep, root, line);
 }
 
 typedef struct Operation {
@@ -244,12 +248,34 @@ static void several(const Team* team) {
   }
 }
 
+// A request that was made before the window: uctrace knows nothing of it but its handle. The root of a broadcast is
+// known by the team, which was made before, too.
+static void in_a_window(const Team* all, const Team* part) {
+  double mine[8] = {0}, sum[8];
+  ucc_coll_args_t args = arguments(UCC_COLL_TYPE_ALLREDUCE);
+  args.src.info = buffer(mine, 8, UCC_DT_FLOAT64);
+  args.dst.info = buffer(sum, 8, UCC_DT_FLOAT64);
+  Operation unknown = {"-", (size_t)-1, all, -1, NULL};
+  is_listed = 0;
+  begin(&unknown, &args);
+  barrier(all);
+  MPI_Pcontrol(1);
+  is_listed = 1;
+  bcast(all, 1000, 1 % size);
+  allgatherv(part, 0);
+  post(&unknown);
+  wait_for(&unknown);
+  MPI_Pcontrol(0);
+  is_listed = 0;
+  end(&unknown);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (argc != 3) {
-    fprintf(stderr, "usage: ucc_collectives each|several|errors FILES\n");
+    fprintf(stderr, "usage: ucc_collectives each|several|errors|window FILES\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   const char* const plan = argv[1];
@@ -286,6 +312,8 @@ int main(int argc, char** argv) {
   if (strcmp(plan, "several") == 0) {
     several(&all);
     persistent(&part);
+  } else if (strcmp(plan, "window") == 0) {
+    in_a_window(&all, &part);
   } else {
     barrier(&all);
     allreduce(&all, 1, 0);

@@ -1,6 +1,6 @@
 // A stand-in for libucc.so.1, of the size that tests need: contexts over UCP, teams, and requests. The operations
 // themselves are in transport layers, libraries of their own as in UCC: libucc_tl_ucp.so beside this library, and
-// libucc_tl_self.so for teams of one. Not safe with threads, no generic datatypes, no active sets.
+// libucc_tl_self.so for teams of one. UCC_SUFFIX ends the names of a second copy's files. Not safe with threads, no generic datatypes, no active sets.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static MakeTask layer(const char* name) {
   char path[4096], function[64];
   dladdr((void*)&layer, &here);
   const char* end = strrchr(here.dli_fname, '/');
-  snprintf(path, sizeof path, "%.*s/libucc_tl_%s.so", (int)(end - here.dli_fname), here.dli_fname, name);
+  snprintf(path, sizeof path, "%.*s/libucc_tl_%s" UCC_SUFFIX ".so", (int)(end - here.dli_fname), here.dli_fname, name);
   snprintf(function, sizeof function, "ucc_tl_%s_coll_init", name);
   void* const opened = dlopen(path, RTLD_NOW);
   if (opened == NULL) {

@@ -31,6 +31,8 @@ struct ucc_coll_task {
   void** requests;  // of UCP
   uint32_t request_count;
   char* arrived;  // what each member sent
+  uint64_t tag;   // of what this one sends
+  bool has_sent;
   ucc_coll_task_t* next;
 };
 

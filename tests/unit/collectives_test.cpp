@@ -16,14 +16,18 @@ namespace {
 
 using test::JobBuilder;
 
-enum Function : std::uint16_t { kContext = 1, kInit, kPost, kFinalize };
+enum Function : std::uint16_t { kContext = 1, kTeam, kInit, kPost, kFinalize };
 constexpr std::uint64_t kUccWorker = 77, kOtherWorker = 78;
 
 struct UccJob : JobBuilder {
   UccJob() : JobBuilder(2) {
     LibraryCalls& calls = log(0).library_calls;
-    const char* const names[] = {"", "ucc_context_create", "ucc_collective_init",
-                                 "ucc_collective_post", "ucc_collective_finalize"};
+    const char* const names[] = {"",
+                                 "ucc_context_create",
+                                 "ucc_team_create_post",
+                                 "ucc_collective_init",
+                                 "ucc_collective_post",
+                                 "ucc_collective_finalize"};
     for (std::uint16_t i = kContext; i <= kFinalize; ++i) {
       calls.functions[i] = job.run.texts.intern(names[i]);
     }
@@ -131,6 +135,67 @@ TEST_CASE("collectives: an operation posted in between is for the only one in pr
   CHECK(post.operations == 1);
   CHECK(post.inferred_operations == 1);
   CHECK(post.inferred_bytes == 8);
+}
+
+TEST_CASE(
+    "collectives: a handle that comes again while its last call still runs is another request") {
+  UccJob job;
+  job.add(kInit, 100, 110, 5);
+  job.add(kPost, 120, 130, 5);
+  job.add(kInit, 135, 150, 5).lane = 1;  // begins before the other ends, and gets its handle
+  job.add(kFinalize, 140, 145, 5);
+  job.add(kPost, 160, 170, 5);
+  const UcpIndex first = job.put(134), second = job.put(180);
+  job.link();
+  for (const LibraryCall& call : job.calls().calls) {
+    if (call.ucc != UccCall::ends) continue;
+    CHECK(job.calls().beginning_of(call).start_tick == 100);
+  }
+  CHECK(job.start_for(first) == 120);
+  CHECK(job.start_for(second) == 160);
+}
+
+TEST_CASE("collectives: after its end a handle tells nothing, unless a call has made it again") {
+  UccJob job;
+  job.add(kInit, 100, 110, 5);
+  job.add(kPost, 120, 130, 5);
+  job.add(kFinalize, 140, 145, 5);
+  job.add(kPost, 160, 170, 5);  // of a request whose beginning has no record
+  const UcpIndex within = job.put(165), after = job.put(180);
+  job.link();
+  CHECK(job.calls().calls.at(job.ucp(within).library_call.place()).begun_by == kNone);
+  CHECK(job.start_for(after) == 0);
+  add_library_calls(job.job);
+  CHECK(job.job.run.library_calls.back().bytes == -1);
+}
+
+TEST_CASE(
+    "collectives: nothing is inferred while a team is made, in a gap, or on another thread's "
+    "worker") {
+  UccJob job;
+  job.add(kInit, 100, 110, 5).scope = 1;
+  job.add(kPost, 120, 130, 5);
+  job.add(kTeam, 140, 150).scope = 2;
+  job.add(kInit, 200, 210, 6).scope = 2;
+  const UcpIndex before = job.put(135), meanwhile = job.put(160), later = job.put(220);
+  job.log(0).workers[1].tick = 16;  // while the context is made, by another thread
+  job.log(0).workers[1].lane = 1;
+  const UcpIndex of_other = job.put(136, kOtherWorker);
+  SUBCASE("whole") {
+    job.link();
+    CHECK(job.start_for(before) == 120);
+    CHECK(job.start_for(meanwhile) == 0);
+    CHECK(job.start_for(later) == 120);
+    CHECK(job.start_for(of_other) == 0);
+  }
+  SUBCASE("with a gap") {
+    job.log(0).recorded.gaps.push_back({115, 118});
+    job.link();
+    for (const UcpIndex op : {before, meanwhile, later}) CHECK(job.start_for(op) == 0);
+    const LibraryCall& post = job.calls().calls.at(2);
+    CHECK(post.ucc == UccCall::starts);
+    CHECK(post.begun_by == kNone);
+  }
 }
 
 TEST_CASE("collectives: inferred as a plain search infers") {

@@ -20,9 +20,12 @@ constexpr std::uint64_t kTeam = 0x7f0000001000;
 struct TeamOfFour {
   TeamOfFour() {
     ucc_team_params_t params{};
-    params.mask = UCC_TEAM_PARAM_FIELD_EP | UCC_TEAM_PARAM_FIELD_OOB;
+    params.mask =
+        UCC_TEAM_PARAM_FIELD_EP | UCC_TEAM_PARAM_FIELD_EP_RANGE | UCC_TEAM_PARAM_FIELD_OOB;
     params.ep = 2;
+    params.ep_range = UCC_COLLECTIVE_EP_RANGE_CONTIG;
     params.oob.n_oob_eps = 4;
+    params.oob.oob_ep = 2;
     remember_ucc_team(kTeam, &params);
   }
   ~TeamOfFour() { forget_ucc_team(kTeam); }
@@ -118,6 +121,50 @@ TEST_CASE("counts of each member are of 32 or 64 bits") {
       CHECK(told(arguments).bytes == static_cast<std::uint64_t>(bytes));
     }
   }
+}
+
+// Endpoints need not be the members' numbers: a count that lies there is not read.
+TEST_CASE("a member's number is its endpoint only where UCC takes it for that") {
+  struct Case {
+    std::uint64_t mask, ep;
+    ucc_ep_range_type_t range;
+    std::uint32_t oob_ep;
+    std::int64_t member;  // -1: not known
+  };
+  constexpr std::uint64_t kEp = UCC_TEAM_PARAM_FIELD_EP, kRange = UCC_TEAM_PARAM_FIELD_EP_RANGE,
+                          kOob = UCC_TEAM_PARAM_FIELD_OOB, kSize = UCC_TEAM_PARAM_FIELD_TEAM_SIZE;
+  constexpr auto kContiguous = UCC_COLLECTIVE_EP_RANGE_CONTIG,
+                 kOther = UCC_COLLECTIVE_EP_RANGE_NONCONTIG;
+  std::uint32_t counts[] = {1, 2, 3, 4};
+  ucc_coll_args_t arguments = arguments_of(UCC_COLL_TYPE_ALLGATHERV);
+  arguments.dst.info_v = {nullptr, reinterpret_cast<std::uint64_t*>(counts), nullptr, UCC_DT_INT8,
+                          UCC_MEMORY_TYPE_HOST};
+  be_in_place(arguments);
+  for (const Case& given : {Case{kEp | kRange | kOob, 1, kContiguous, 3, 1},
+                            {kEp | kRange | kOob, 1'000'000'000, kOther, 3, 3},
+                            {kEp | kOob, 1'000'000'000, kContiguous, 3, 3},
+                            {kEp | kRange | kOob, 4, kContiguous, 3, -1},
+                            {kEp | kRange | kSize, 2, kContiguous, 0, 2},
+                            {kEp | kSize, 2, kContiguous, 0, -1},
+                            {kEp | kRange, 2, kContiguous, 0, -1}}) {
+    CAPTURE(given.mask);
+    CAPTURE(given.ep);
+    ucc_team_params_t params{};
+    params.mask = given.mask;
+    params.ep = given.ep;
+    params.ep_range = given.range;
+    params.team_size = 4;
+    params.oob.n_oob_eps = 4;
+    params.oob.oob_ep = given.oob_ep;
+    remember_ucc_team(kTeam, &params);
+    const UccArguments read = told(arguments);
+    CHECK(read.knows_bytes == (given.member >= 0));
+    if (given.member >= 0) CHECK(read.bytes == static_cast<std::uint64_t>(given.member + 1));
+    forget_ucc_team(kTeam);
+  }
+  const TeamOfFour team;
+  arguments.dst.info_v.counts = nullptr;
+  CHECK_FALSE(told(arguments).knows_bytes);
 }
 
 TEST_CASE("what the arguments do not tell is not known, and not zero") {

@@ -27,11 +27,12 @@ READ = {
     "ucc_coll_args_t": {"mask": 0, "coll_type": 8, "src": 16, "dst": 56, "op": 96, "flags": 104, "root": 112},
     "ucc_coll_buffer_info_t": {"buffer": 0, "count": 8, "datatype": 16},
     "ucc_coll_buffer_info_v_t": {"buffer": 0, "counts": 8, "datatype": 24},
-    "ucc_team_params_t": {"mask": 0, "ep": 32, "team_size": 56, "oob.n_oob_eps": 104, "oob.oob_ep": 108},
+    "ucc_team_params_t": {"mask": 0, "ep": 32, "ep_range": 48, "team_size": 56, "oob.n_oob_eps": 104, "oob.oob_ep": 108},
 }
 READ_OF_EVENTS = {"ucc_ev_t": {"req": 24}}  # the stand-in has no events
 VALUES = {"UCC_COLL_ARGS_FIELD_FLAGS": 1, "UCC_COLL_ARGS_FLAG_IN_PLACE": 1, "UCC_COLL_ARGS_FLAG_COUNT_64BIT": 4,
-          "UCC_TEAM_PARAM_FIELD_EP": 4, "UCC_TEAM_PARAM_FIELD_TEAM_SIZE": 32, "UCC_TEAM_PARAM_FIELD_OOB": 128}
+          "UCC_TEAM_PARAM_FIELD_EP": 4, "UCC_TEAM_PARAM_FIELD_EP_RANGE": 16, "UCC_COLLECTIVE_EP_RANGE_CONTIG": 0,
+          "UCC_TEAM_PARAM_FIELD_TEAM_SIZE": 32, "UCC_TEAM_PARAM_FIELD_OOB": 128}
 SIZES = {"INT8": 1, "INT16": 2, "INT32": 4, "INT64": 8, "INT128": 16, "UINT8": 1, "UINT16": 2, "UINT32": 4, "UINT64": 8,
          "UINT128": 16, "FLOAT16": 2, "FLOAT32": 4, "FLOAT64": 8, "BFLOAT16": 2, "FLOAT128": 16, "FLOAT32_COMPLEX": 8,
          "FLOAT64_COMPLEX": 16, "FLOAT128_COMPLEX": 32}
