@@ -123,7 +123,7 @@ void cut(Job& job, const std::vector<std::vector<Gap>>& gaps) {
     ProcessLog& log = job.logs[p];
     log.clock = log::ClockFit(log::Clock::tsc, {{0, 0, 1}, {1'000'000, 1'000'000, 1'000'001}});
     log.flavour = MpiFlavour::open_mpi;
-    log.workers = {{JobBuilder::kWorker, 0, JobBuilder::uid(static_cast<int>(p)), UINT64_MAX}};
+    log.workers = {{.handle = JobBuilder::kWorker, .uid = JobBuilder::uid(static_cast<int>(p))}};
     log.recorded.gaps = gaps[p];
     for (const Gap& gap : gaps[p]) log.recorded.lane_gaps.push_back({gap, 0, false, {}});
   }
