@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "log-merger/job/operation_worker.hpp"
+
 namespace uctrace::merge {
 
 namespace {
@@ -64,9 +66,9 @@ struct InProgress {
 // By their begin.
 std::vector<InProgress> in_progress(const Calls& calls) {
   std::vector<InProgress> found;
-  std::map<std::uint64_t, std::size_t> started, making;  // by request and by team; into `found`
-  const auto close = [&](auto& open, std::uint64_t handle, std::uint64_t tick) {
-    const auto known = open.find(handle);
+  std::map<std::uint64_t, std::size_t> started, making;  // by request, by lane; into `found`
+  const auto close = [&](auto& open, std::uint64_t key, std::uint64_t tick) {
+    const auto known = open.find(key);
     if (known == open.end()) return;
     found[known->second].end_tick = tick;
     open.erase(known);
@@ -75,14 +77,14 @@ std::vector<InProgress> in_progress(const Calls& calls) {
     const LibraryCall& call = calls[i];
     const std::uint64_t tick = effect_tick(call);
     if (call.request != 0) close(started, call.request, tick);
-    // The first operation on a team shows that it is made.
-    if (call.ucc == UccCall::begins) close(making, call.scope, call.start_tick);
+    // That a team is made is polled. A thread that goes on with other calls has seen it.
+    close(making, call.lane, call.start_tick);
     if (call.status < 0) continue;
     if (call.ucc == UccCall::starts) {
       started[call.request] = found.size();
       found.push_back({tick, UINT64_MAX, call.begun_by != kNone ? i : kNoCall});
     } else if (call.ucc == UccCall::makes_team) {
-      making[call.scope] = found.size();
+      making[call.lane] = found.size();
       found.push_back({tick, UINT64_MAX, kNoCall});
     }
   }
@@ -90,17 +92,18 @@ std::vector<InProgress> in_progress(const Calls& calls) {
 }
 
 // Workers that UCC made for itself: on the thread that creates a context, meanwhile.
-std::set<std::uint64_t> workers_of_contexts(const ProcessLog& log) {
-  std::set<std::uint64_t> uids;
+std::set<IndexOf<Worker>> workers_of_contexts(const ProcessLog& log) {
+  std::set<IndexOf<Worker>> found;
   for (const LibraryCall& call : log.library_calls.calls) {
     if (call.ucc != UccCall::makes_context) continue;
-    for (const Worker& worker : log.workers) {
+    for (const IndexOf<Worker> at : log.workers.indexes()) {
+      const Worker& worker = log.workers[at];
       const bool is_within = worker.lane == call.lane && worker.tick >= call.start_tick &&
                              worker.tick <= call.end_tick;
-      if (is_within && worker.uid != 0) uids.insert(worker.uid);
+      if (is_within) found.insert(at);
     }
   }
-  return uids;
+  return found;
 }
 
 // "libucc_tl_ucp.so.1.0.0" -> "tl_ucp"; "" if it is no layer of UCC.
@@ -191,13 +194,13 @@ void infer_collectives(Job& job, ProcessLog& log) {
     return call.ucc == UccCall::starts;
   });
   if (!uses_ucc || !log.is_whole()) return;
-  const std::set<std::uint64_t> workers = workers_of_contexts(log);
+  const std::set<IndexOf<Worker>> workers = workers_of_contexts(log);
   std::vector<std::size_t> operations;
   for (std::size_t i = log.ucp_rows.begin; i < log.ucp_rows.end; ++i) {
     const UcpOp& op = job.ucp[i];
     const bool is_in_progress = !op.tool && op.library_call == kNone && op.arrival == 0 &&
                                 !op.is(log::UcpFamily::am_receive);
-    if (is_in_progress && workers.contains(op.worker_uid)) operations.push_back(i);
+    if (is_in_progress && workers.contains(worker_of(log, op))) operations.push_back(i);
   }
   std::stable_sort(operations.begin(), operations.end(), [&](std::size_t a, std::size_t b) {
     return job.ucp[a].start_tick < job.ucp[b].start_tick;

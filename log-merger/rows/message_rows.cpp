@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "log-merger/job/operation_worker.hpp"
 #include "log-merger/memory/memory.hpp"
 #include "log-merger/model/ucs_names.hpp"
 #include "log-merger/mpi/communicators.hpp"
@@ -103,14 +104,7 @@ class MessageMaker : RowMaker {
     const ProcessLog& log = log_of(process);
     if (log.ucp_libraries.size() <= 1) return log.ucp_library().path;
     if (op == nullptr || op->process != process) return kNoText;
-    std::uint64_t worker = op->handle, tick = op->start_tick;
-    if (op->has_endpoint()) {
-      const auto endpoint = row_at(log.ucp_endpoints, op->handle, op->start_tick);
-      if (endpoint == kNone) return kNoText;
-      worker = log.ucp_endpoints[endpoint].worker;
-      tick = log.ucp_endpoints[endpoint].tick;
-    }
-    const auto row = log.worker_at(worker, tick);
+    const IndexOf<Worker> row = worker_of(log, *op);
     if (row == kNone) return kNoText;
     const auto found = log.ucp_libraries.find(log.workers[row].library);
     return found == log.ucp_libraries.end() ? kNoText : found->second.path;

@@ -17,7 +17,7 @@ namespace {
 using test::JobBuilder;
 
 enum Function : std::uint16_t { kContext = 1, kTeam, kInit, kPost, kFinalize };
-constexpr std::uint64_t kUccWorker = 77, kOtherWorker = 78;
+constexpr std::uint64_t kUccWorker = 77, kOtherWorker = 78, kEndpointOf = 1000;
 
 struct UccJob : JobBuilder {
   UccJob() : JobBuilder(2) {
@@ -32,13 +32,11 @@ struct UccJob : JobBuilder {
       calls.functions[i] = job.run.texts.intern(names[i]);
     }
     add(kContext, 10, 20);
-    Worker worker;
-    worker.tick = 15;
-    worker.uid = kUccWorker;
-    log(0).workers.push_back(worker);
-    worker.tick = 30;
-    worker.uid = kOtherWorker;
-    log(0).workers.push_back(worker);
+    for (const auto& [handle, tick] : {std::pair{kUccWorker, 15u}, {kOtherWorker, 30u}}) {
+      log(0).workers.push_back({.handle = handle, .tick = tick});
+      log(0).ucp_endpoints.push_back(
+          {.handle = handle + kEndpointOf, .tick = 50, .worker = handle});
+    }
   }
 
   LibraryCall& add(Function function, std::uint64_t begin, std::uint64_t end,
@@ -54,7 +52,7 @@ struct UccJob : JobBuilder {
 
   UcpIndex put(std::uint64_t tick, std::uint64_t worker = kUccWorker) {
     const UcpIndex op = one_sided(log::UcpFunction::put_nbx, 0, 1, 0x1000, 8, tick);
-    ucp(op).worker_uid = worker;
+    ucp(op).handle = worker + kEndpointOf;
     return op;
   }
 
@@ -178,8 +176,9 @@ TEST_CASE(
   job.add(kTeam, 140, 150).scope = 2;
   job.add(kInit, 200, 210, 6).scope = 2;
   const UcpIndex before = job.put(135), meanwhile = job.put(160), later = job.put(220);
-  job.log(0).workers[1].tick = 16;  // while the context is made, by another thread
-  job.log(0).workers[1].lane = 1;
+  Worker& other = job.log(0).workers[IndexOf<Worker>(1)];
+  other.tick = 16;  // while the context is made, by another thread
+  other.lane = 1;
   const UcpIndex of_other = job.put(136, kOtherWorker);
   SUBCASE("whole") {
     job.link();
