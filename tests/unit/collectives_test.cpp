@@ -33,9 +33,15 @@ struct UccJob : JobBuilder {
     }
     add(kContext, 10, 20);
     for (const auto& [handle, tick] : {std::pair{kUccWorker, 15u}, {kOtherWorker, 30u}}) {
-      log(0).workers.push_back({.handle = handle, .tick = tick});
-      log(0).ucp_endpoints.push_back(
-          {.handle = handle + kEndpointOf, .tick = 50, .worker = handle});
+      Worker worker;
+      worker.handle = handle;
+      worker.tick = tick;
+      log(0).workers.push_back(worker);
+      UcpEndpoint endpoint;
+      endpoint.handle = handle + kEndpointOf;
+      endpoint.tick = 50;
+      endpoint.worker = handle;
+      log(0).ucp_endpoints.push_back(endpoint);
     }
   }
 
