@@ -115,11 +115,14 @@ UcpIndex Announcements::one_of(const Arrival& arrival, std::span<const Post> kno
 
 // They cannot be counted. But a request id is not reused while its message is on its way, so it
 // belongs to the newest post before the arrival. If the clocks do not tell which post that is, it
-// is not known.
+// is not known. The ticks of one process are of one clock, whose order is certain: a message to
+// self may arrive within what the clock deviates.
 UcpIndex Announcements::newest_post(const Arrival& arrival, std::span<const Post> known) const {
   const UcpOp& first = ucp(known.front().serves);
   const std::optional<std::int64_t> margin =
-      clock_margin_ns(job_, arrival.process, arrival.start_ns, first.process, arrival.start_ns);
+      arrival.process == first.process ? 0
+                                       : clock_margin_ns(job_, arrival.process, arrival.start_ns,
+                                                         first.process, arrival.start_ns);
   if (!margin) {
     return known.size() == 1 ? known.front().serves : kNone;
   }

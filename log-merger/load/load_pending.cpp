@@ -26,10 +26,12 @@ void PendingQueues::take(const log::UctPendingView& view) {
 
 namespace {
 
-// Whether events of after `tick` may be missing by the user's choice.
-bool has_gap_after(const ProcessLog& log, std::uint64_t tick) {
+// Whether events between two ticks may be missing by the user's choice.
+bool has_gap_between(const ProcessLog& log, std::uint64_t begin, std::uint64_t end) {
   const std::vector<Gap>& gaps = log.recorded.gaps;
-  return !gaps.empty() && gaps.back().end_tick > tick;
+  const auto first = std::partition_point(gaps.begin(), gaps.end(),
+                                          [=](const Gap& gap) { return gap.end_tick <= begin; });
+  return first != gaps.end() && first->begin_tick < end;
 }
 
 }  // namespace
@@ -44,8 +46,8 @@ void PendingQueues::finish(ProcessLog& log) {
       continue;
     }
     const EndpointIndex at = row_at(log.endpoints, key.first, since);
-    const bool destroyed = at != kNone && log.endpoints[at].destroyed_tick != UINT64_MAX;
-    const bool vanished = destroyed && !has_gap_after(log, since);
+    const std::uint64_t end = at != kNone ? log.endpoints[at].destroyed_tick : UINT64_MAX;
+    const bool vanished = end != UINT64_MAX && !has_gap_between(log, since, end);
     (vanished ? totals_.vanished : totals_.queued) += static_cast<std::uint64_t>(balance);
   }
   log.pending = totals_;

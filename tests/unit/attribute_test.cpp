@@ -119,6 +119,21 @@ TEST_CASE("arrival: equal announcements are told apart by their order") {
   check_serves(builder, of_second, second.send, Link::exact);
 }
 
+TEST_CASE(
+    "arrival: in a part of a run, an announcement to self belongs to the newest post before it") {
+  JobBuilder builder(1);
+  builder.log(0).clock =
+      log::ClockFit(log::Clock::tsc, {{1, 1, 0}, {500'000, 500'010, 0}, {1'000'000, 1'000'000, 0}});
+  REQUIRE(builder.log(0).clock.max_deviation_ns() == 10);
+  builder.log(0).recorded.gaps.push_back({2000, 3000});
+  // A tick after its post: the clock deviates by more.
+  const Rendezvous first(builder, 0, 0, 42, 7, 10), second(builder, 0, 0, 42, 7, 1000);
+  const UctIndex get = builder.memory_operation(0, 0, log::UctOp::get_zcopy, 0x10000, 5000, 1003);
+  builder.from_arrival(get, second.announced);
+  attribute_transfers(builder.job);
+  check_serves(builder, get, second.send, Link::exact);
+}
+
 TEST_CASE("arrival: an answer to a remote request has a reason") {
   JobBuilder builder(2);
   const log::Id asked = builder.arrival(0, AmId::get_request, 1, {1});
