@@ -302,6 +302,7 @@ bool close_session(Handle session) {
       take_place_by_session(other);
     } else {
       world_by.store(WorldBy::nothing, std::memory_order_release);
+      choose_way();
     }
   }
   return other != 0;
