@@ -6,11 +6,13 @@
 namespace uctrace::ucp {
 
 // If the lane has followed a switch meanwhile, recording counts already: then the operation stays
-// counted as accepted, outside of the window.
-ucs_status_ptr_t correct_left_out(log::UcpFamily family, ucs_status_ptr_t result) {
+// counted as accepted, outside of the window. So it does in a fork child, which returns from a
+// callback inside the call: its own log has not counted the operation.
+ucs_status_ptr_t correct_left_out(const log::Lane& lane, log::UcpFamily family,
+                                  ucs_status_ptr_t result) {
   if (UCS_PTR_IS_ERR(result)) {
-    if (log::Lane* lane = log::lane_that_stays_off()) {
-      (lane->counters().*detail::kAccepted[static_cast<std::size_t>(family)]) -= 1;
+    if (log::Lane* mine = log::lane_that_stays_off(); mine == &lane) {
+      (mine->counters().*detail::kAccepted[static_cast<std::size_t>(family)]) -= 1;
     }
   } else if (result != nullptr) {
     // Its request may have the address of an earlier one whose end UCP never reported.

@@ -31,7 +31,8 @@ UCTRACE_HOT inline void leave_out(log::Lane& lane, log::UcpFamily family) {
 
 // For a result that is not UCS_OK, which it returns: the operation failed at once, or nothing will
 // tell of its end.
-ucs_status_ptr_t correct_left_out(log::UcpFamily family, ucs_status_ptr_t result);
+ucs_status_ptr_t correct_left_out(const log::Lane& lane, log::UcpFamily family,
+                                  ucs_status_ptr_t result);
 
 // `post` makes the original call.
 template <typename Post>
@@ -43,7 +44,7 @@ UCTRACE_HOT inline ucs_status_ptr_t post_left_out(log::Lane& lane, log::UcpFamil
     const uct::NoContextScope scope;
     result = post();
   }
-  return result == nullptr ? result : correct_left_out(family, result);
+  return result == nullptr ? result : correct_left_out(lane, family, result);
 }
 
 }  // namespace uctrace::ucp

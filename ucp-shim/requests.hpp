@@ -225,6 +225,15 @@ constexpr bool posts(log::UcpFamily family) {
 // function must give the slot back.
 bool leave_to_callback(TrackedRequest& tracked, void* request, bool own_request);
 
+// False: some are unknown, which is reported.
+UCTRACE_HOT inline bool copy_known(const ucp_request_param_t* param, RequestParam& handed) {
+  const std::uint32_t unknown = copy_parameters(param, handed);
+  if (unknown != 0) [[unlikely]] {
+    report_unknown_fields(unknown);
+  }
+  return unknown == 0;
+}
+
 // Prepares copied parameters for our callback, which install_callback() puts into them. nullptr: no
 // slot is ready.
 UCTRACE_HOT inline TrackedRequest* track_in(RequestParam& handed, log::Lane& lane,
@@ -306,11 +315,7 @@ inline void Call::take_start() {
 }
 
 inline void Call::track(const ucp_request_param_t* param) {
-  const std::uint32_t unknown = copy_parameters(param, parameters_);
-  if (unknown != 0) [[unlikely]] {
-    detail::report_unknown_fields(unknown);
-  }
-  parameters_known_ = unknown == 0;
+  parameters_known_ = detail::copy_known(param, parameters_);
   tracked_ = parameters_known_ ? detail::track_in(parameters_, *lane_, id_) : nullptr;
   if (tracked_ == nullptr) {
     if (!only_counts()) ++lane_->counters().ucp_untracked;

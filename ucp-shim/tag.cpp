@@ -170,7 +170,7 @@ UCTRACE_HOT inline ucs_status_ptr_t receive_left_out(log::Lane& lane,
                                                      const void* caller, Post post) {
   constexpr log::UcpFamily kFamily = log::UcpFamily::tag_receive;
   RequestParam handed;
-  const bool known = copy_parameters(param, handed) == 0;
+  const bool known = detail::copy_known(param, handed);
   const log::Id id = log::new_id(lane, log::IdKind::ucp_operation);
   TrackedRequest* const tracked = known ? detail::track_in(handed, lane, id) : nullptr;
   if (tracked == nullptr) [[unlikely]] {
@@ -187,7 +187,7 @@ UCTRACE_HOT inline ucs_status_ptr_t receive_left_out(log::Lane& lane,
   }
   if (!UCS_PTR_IS_PTR(result)) [[unlikely]] {
     log::release_slot(log::slot_of(tracked));
-    return correct_left_out(kFamily, result);
+    return correct_left_out(lane, kFamily, result);
   }
   const bool own_request = (param->op_attr_mask & UCP_OP_ATTR_FIELD_REQUEST) != 0;
   if (!detail::leave_to_callback(*tracked, result, own_request)) [[likely]] {

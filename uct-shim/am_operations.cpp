@@ -140,7 +140,7 @@ template <bool kMayCount>
   if (log::Lane* const lane = lane_of_left_out()) {
     if (ShortPost post(ep); post) {
       leave_out(*lane);
-      return post.left_out(post.original().ep_am_short(ep, id, header, payload, length));
+      return post.left_out(*lane, post.original().ep_am_short(ep, id, header, payload, length));
     }
   }
   return record_am_short<true>(ep, id, header, payload, length);
@@ -180,7 +180,7 @@ template <bool kMayCount>
   if (log::Lane* const lane = lane_of_left_out()) {
     if (ShortPost post(ep); post) {
       leave_out(*lane);
-      return post.left_out(post.original().ep_am_bcopy(ep, id, pack, argument, flags));
+      return post.left_out(*lane, post.original().ep_am_bcopy(ep, id, pack, argument, flags));
     }
   }
   return record_am_bcopy<true>(ep, id, pack, argument, flags);

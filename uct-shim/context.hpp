@@ -73,28 +73,20 @@ class ContextScope {
 
 // For the time of a call or handler that is left out: what is posted inside serves nothing that is
 // followed, even if recording is switched on meanwhile. As above, a post inside is a separate one.
+// Nothing reads in this scope what else the outer one had, so that is only kept.
 class NoContextScope {
  public:
-  NoContextScope()
-      : kind_(thread_state.context.kind),
-        route_(thread_state.context.route),
-        busy_(thread_state.posting.busy) {
-    thread_state.context.kind = log::Origin::none;
-    thread_state.context.route = log::Route::none;
+  NoContextScope() : outer_(thread_state) {
+    thread_state.context = {};
     thread_state.posting.busy = nullptr;
+    thread_state.protocol = 0;
   }
-  ~NoContextScope() {
-    thread_state.context.kind = kind_;
-    thread_state.context.route = route_;
-    thread_state.posting.busy = busy_;
-  }
+  ~NoContextScope() { thread_state = outer_; }
   NoContextScope(const NoContextScope&) = delete;
   NoContextScope& operator=(const NoContextScope&) = delete;
 
  private:
-  log::Origin kind_;
-  log::Route route_;
-  const void* busy_;
+  ThreadState outer_;
 };
 
 }  // namespace uctrace::uct

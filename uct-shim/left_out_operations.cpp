@@ -3,11 +3,11 @@
 namespace uctrace::uct {
 
 // If the lane has followed a switch meanwhile, recording counts already: then the operation stays
-// counted as complete, outside of the window.
-void correct_left_out(ucs_status_t status) {
-  log::Lane* lane = log::lane_that_stays_off();
-  if (lane == nullptr) return;
-  log::LiveCounters& counters = lane->counters();
+// counted as complete, outside of the window. So it does in a fork child, which returns from a
+// handler inside the call: its own log has not counted the operation.
+void correct_left_out(log::Lane& lane, ucs_status_t status) {
+  if (log::lane_that_stays_off() != &lane) return;
+  log::LiveCounters& counters = lane.counters();
   if (status == UCS_INPROGRESS) {
     ++counters.uct_inprogress;
     ++counters.uct_without_handle;

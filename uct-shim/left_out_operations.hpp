@@ -24,23 +24,23 @@ UCTRACE_HOT inline void leave_out(log::Lane& lane) {
   ++lane.counters().uct_posted_ok;
   lane.leave_out(log::DropKind::uct);
 }
-// False: it takes the usual way.
-UCTRACE_HOT inline bool try_to_leave_out() {
+// The lane where it is counted; nullptr: it takes the usual way.
+UCTRACE_HOT inline log::Lane* try_to_leave_out() {
   log::Lane* const lane = lane_of_left_out();
   if (lane != nullptr) leave_out(*lane);
-  return lane != nullptr;
+  return lane;
 }
 
-void correct_left_out(ucs_status_t status);
+void correct_left_out(log::Lane& lane, ucs_status_t status);
 
 template <typename Status>
 inline constexpr bool kIsLength = !std::is_same_v<Status, ucs_status_t>;
 
 // Takes note of the result and returns it: a ucs_status_t, or the length of a bcopy.
 template <typename Status>
-UCTRACE_HOT inline Status end_left_out(Status status) {
+UCTRACE_HOT inline Status end_left_out(log::Lane& lane, Status status) {
   if (kIsLength<Status> ? status < 0 : status != static_cast<Status>(UCS_OK)) [[unlikely]] {
-    correct_left_out(static_cast<ucs_status_t>(status));
+    correct_left_out(lane, static_cast<ucs_status_t>(status));
   }
   return status;
 }

@@ -154,7 +154,7 @@ class Post {
   UCTRACE_HOT Status done(Status status) {
     if (kMayCount && way_ == Way::left_out) {
       thread_state.posting.busy = nullptr;
-      end_left_out(status);
+      end_left_out(*lane_, status);
     }
     return status;
   }
@@ -165,8 +165,9 @@ class Post {
     const void* const whole = interface_;
     const void* const busy = endpoint_ != nullptr ? endpoint_ : whole;
     if (kMayCount && !log::only_records()) [[unlikely]] {
-      const bool left_out =
-          may_be_left_out(op_) && log::leaves_out() && !is_inside_ && try_to_leave_out();
+      const bool may = may_be_left_out(op_) && log::leaves_out() && !is_inside_;
+      lane_ = may ? try_to_leave_out() : nullptr;
+      const bool left_out = lane_ != nullptr;
       if (left_out || log::counts_only()) {
         way_ = left_out ? Way::left_out : Way::recorded;
         thread_state.posting = {busy, frame_, 0, false};

@@ -34,9 +34,9 @@ class ShortPost {
     return status;
   }
   template <typename Status>
-  UCTRACE_HOT Status left_out(Status status) {
+  UCTRACE_HOT Status left_out(log::Lane& lane, Status status) {
     thread_state.posting.busy = nullptr;
-    return end_left_out(status);
+    return end_left_out(lane, status);
   }
 
  private:

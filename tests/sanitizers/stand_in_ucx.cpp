@@ -66,6 +66,10 @@ ucs_status_t am_short(uct_ep_h ep, std::uint8_t id, std::uint64_t header, const 
   const Interface* self = interface_of(ep);
   return self->handlers[id](self->arguments[id], message, sizeof header + length, 0);
 }
+ssize_t am_bcopy(uct_ep_h, std::uint8_t, uct_pack_callback_t pack, void* argument, unsigned) {
+  unsigned char message[256];
+  return static_cast<ssize_t>(pack(message, argument));
+}
 // The handle is the caller's completion: a new one for each operation, as a transport's is.
 ucs_status_ptr_t rendezvous(uct_ep_h, uct_tag_t, const void*, unsigned, const uct_iov_t*,
                             std::size_t, unsigned, uct_completion_t* completion) {
@@ -112,6 +116,7 @@ STAND_IN ucs_status_t uct_iface_open(uct_md_h, uct_worker_h, const uct_iface_par
   ops.ep_put_zcopy = put_zcopy;
   ops.ep_get_zcopy = get_zcopy;
   ops.ep_am_short = am_short;
+  ops.ep_am_bcopy = am_bcopy;
   ops.ep_flush = flush;
   ops.ep_tag_rndv_zcopy = rendezvous;
   ops.ep_pending_add = pending_add;

@@ -41,32 +41,39 @@ TEST_CASE("UCP operations of many threads on one worker, which end on others") {
   CHECK(found.counted.uct_inprogress == found.ended_operations());
 }
 
-TEST_CASE("while recording is switched again and again, many threads count all and record a part") {
-  const Folder folder;
+// Recording is off at first, and MPI_Pcontrol switches it.
+void run_on_demand(const Folder& folder, void (*body)(Messenger&)) {
   setenv("UCTRACE_START_ON", "pcontrol", 1);
   setenv("UCTRACE_STOP_ON", "pcontrol", 1);
-  folder.run([] {
+  folder.run([body] {
     stand_in_start();
     {
       Messenger messenger;
-      std::atomic<bool> over{false};
-      std::jthread switching([&] {
-        for (int level = 1; !over; level = 1 - level) {
-          switch_recording_by_level(level);
-          usleep(300);
-        }
-      });
-      in_threads([&](unsigned) {
-        for (unsigned i = 0; i < kRounds; ++i) messenger.exchange();
-      });
-      over = true;
-      switching.join();
+      body(messenger);
       stand_in_stop();
     }
     return true;
   });
   unsetenv("UCTRACE_START_ON");
   unsetenv("UCTRACE_STOP_ON");
+}
+
+TEST_CASE("while recording is switched again and again, many threads count all and record a part") {
+  const Folder folder;
+  run_on_demand(folder, [](Messenger& messenger) {
+    std::atomic<bool> over{false};
+    std::jthread switching([&] {
+      for (int level = 1; !over; level = 1 - level) {
+        switch_recording_by_level(level);
+        usleep(300);
+      }
+    });
+    in_threads([&](unsigned) {
+      for (unsigned i = 0; i < kRounds; ++i) messenger.exchange();
+    });
+    over = true;
+    switching.join();
+  });
   const Found found(folder.log());
   const auto outside = [&](DropKind kind) {
     return found.counted.outside_window[static_cast<std::size_t>(kind)];
@@ -82,6 +89,59 @@ TEST_CASE("while recording is switched again and again, many threads count all a
         found.counted.uct_posted_ok + found.counted.uct_completed);
   CHECK(outside(DropKind::ucp) > 0);
   CHECK(found.operations > 0);
+}
+
+struct Ends {
+  Messenger& messenger;
+  Transport transport;
+};
+
+// Packs the data of an operation: meanwhile, a send is left out, and a part of the operation is
+// posted.
+std::size_t send_and_post(void*, void* argument) {
+  auto& ends = *static_cast<Ends*>(argument);
+  const ucp_request_param_t defaults{};
+  const std::uint64_t sent = 0;
+  switch_recording_by_level(0);
+  Messenger::wait(ucp_tag_send_nbx(ends.messenger.endpoint, &sent, 8, 1, &defaults));
+  switch_recording_by_level(1);
+  uct_ep_put_short(ends.transport.endpoint, nullptr, 0, 0, 0);
+  return 0;
+}
+
+TEST_CASE("a call that is left out inside an operation: that one goes on as it began") {
+  const Folder folder;
+  run_on_demand(folder, [](Messenger& messenger) {
+    Ends ends{messenger, {}};
+    switch_recording_by_level(1);
+    uct_ep_am_bcopy(ends.transport.endpoint, kAmId, send_and_post, &ends, 0);
+  });
+  const Found found(folder.log());
+  CHECK(found.counted.outside_window[static_cast<std::size_t>(DropKind::ucp)] == 1);
+  CHECK(found.counted.outside_window[static_cast<std::size_t>(DropKind::uct)] == 1);
+  CHECK(found.counted.uct_posted_ok == 2);  // the operation, and what the send posted
+  CHECK(found.posts == 1);
+}
+
+TEST_CASE("a receive that is left out: parameters that are newer than uctrace are a fault") {
+  const Folder folder;
+  run_on_demand(folder, [](Messenger& messenger) {
+    std::uint64_t got = 0;
+    ucp_request_param_t param{};
+    const auto receive = [&] {
+      Messenger::wait(ucp_tag_recv_nbx(messenger.worker, &got, 8, 1, UINT64_MAX, &param));
+    };
+    receive();  // from here on the lane is known to be off
+    param.op_attr_mask = 1 << 30;
+    receive();
+  });
+  const LogFile log = folder.log();
+  unsigned faults = 0;
+  log.for_each_record(Stream::definitions, [&](std::uint16_t, const FaultView& view) {
+    faults += view.code() == FaultCode::request_field_unknown;
+  });
+  CHECK(faults == 1);
+  CHECK(Found(log).counted.ucp_untracked == 1);
 }
 
 TEST_CASE("requests that are freed before they end") {
