@@ -6,8 +6,8 @@
 namespace uctrace::ucp {
 
 // If the lane has followed a switch meanwhile, recording counts already: then the operation stays
-// counted as accepted, outside of the window. So it does in a fork child, which returns from a
-// callback inside the call: its own log has not counted the operation.
+// counted as accepted, outside of the window. Nor is it taken back
+// from another lane: a callback inside the call may have forked, and the child has its own log.
 ucs_status_ptr_t correct_left_out(const log::Lane& lane, log::UcpFamily family,
                                   ucs_status_ptr_t result) {
   if (UCS_PTR_IS_ERR(result)) {

@@ -3,8 +3,8 @@
 namespace uctrace::uct {
 
 // If the lane has followed a switch meanwhile, recording counts already: then the operation stays
-// counted as complete, outside of the window. So it does in a fork child, which returns from a
-// handler inside the call: its own log has not counted the operation.
+// counted as complete, outside of the window. Nor is it taken back
+// from another lane: a handler inside the call may have forked, and the child has its own log.
 void correct_left_out(log::Lane& lane, ucs_status_t status) {
   if (log::lane_that_stays_off() != &lane) return;
   log::LiveCounters& counters = lane.counters();
