@@ -2,6 +2,7 @@
 // handler only got a descriptor of.
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/called_as.hpp"
 #include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/handlers.hpp"
 #include "ucp-shim/left_out_operations.hpp"

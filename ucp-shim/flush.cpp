@@ -3,6 +3,7 @@
 // functions do.
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/called_as.hpp"
 #include "ucp-shim/flush_parts.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"

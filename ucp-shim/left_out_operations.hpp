@@ -9,6 +9,7 @@
 #include <ucp/api/ucp.h>
 
 #include "event-log/recorder/counters.hpp"
+#include "ucp-shim/called_as.hpp"
 #include "ucp-shim/requests.hpp"
 #include "uct-shim/context.hpp"
 

@@ -4,6 +4,7 @@
 
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/called_as.hpp"
 #include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/left_out_operations.hpp"
 #include "ucp-shim/requests.hpp"

@@ -11,9 +11,6 @@
 
 namespace uctrace::ucp {
 
-using log::UcpFunction;
-
-thread_local constinit UcpFunction called_as = UcpFunction::none;
 constinit std::atomic<bool> detail::on{false};
 
 using log::DropKind;

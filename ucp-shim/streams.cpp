@@ -2,6 +2,7 @@
 // forms call the *_nbx ones inside libucp, so their wrappers only leave their name.
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
+#include "ucp-shim/called_as.hpp"
 #include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/left_out_operations.hpp"
 #include "ucp-shim/requests.hpp"

@@ -4,6 +4,7 @@
 #include "interpose/export.hpp"
 #include "interpose/original.hpp"
 #include "ucp-shim/active_requests.hpp"
+#include "ucp-shim/called_as.hpp"
 #include "ucp-shim/counted_memory.hpp"
 #include "ucp-shim/counted_peers.hpp"
 #include "ucp-shim/left_out_operations.hpp"

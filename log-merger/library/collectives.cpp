@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "log-merger/job/gaps.hpp"
 #include "log-merger/job/operation_worker.hpp"
 
 namespace uctrace::merge {
@@ -48,10 +49,7 @@ UccCall kind_of(std::string_view function) {
 
 // Whether the process may have made calls in between that have no record.
 bool may_lack_calls(const ProcessLog& log, std::uint64_t after, std::uint64_t before) {
-  if (log.dropped(log::DropKind::mpi) != 0) return true;
-  return std::any_of(log.recorded.gaps.begin(), log.recorded.gaps.end(), [&](const Gap& gap) {
-    return gap.begin_tick < before && gap.end_tick > after;
-  });
+  return log.dropped(log::DropKind::mpi) != 0 || has_gap_between(log.recorded, after, before);
 }
 
 constexpr std::size_t kNoCall = SIZE_MAX;
