@@ -10,6 +10,9 @@ const kWindows = [
   { width: 1920, height: 950 },
 ];
 
+/** From a telephone to a screen of today, in steps in which at most one column can leave. */
+const kWidths = Array.from({ length: 39 }, (_, step) => 390 + 40 * step);
+
 /** The details of a pair: part and name -> its numbers; no messages and times for a transport. */
 function expectedDetails(data, src, dst) {
   const lines = new Map();
@@ -116,12 +119,12 @@ async function checkDetails(report) {
   await assertNothingPointed(page, 'no details when the pointer has left');
 }
 
-async function assertWhole(report, name) {
+async function assertWhole(report, name, where = '') {
   const cut = await report.control(name).evaluate(({ parentElement: box }) => ({
     horizontally: box.scrollWidth - box.clientWidth,
     page: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   }));
-  assert.deepEqual(cut, { horizontally: 0, page: 0 }, `${name} shows all its columns`);
+  assert.deepEqual(cut, { horizontally: 0, page: 0 }, `${name} shows all its columns ${where}`);
 }
 
 /** The list beside the matrix, and the details of the pair chosen from it. */
@@ -155,9 +158,20 @@ async function checkPairs(report) {
   assert.equal(await rows.count(), values.length);
 }
 
+/** The list beside the matrix leaves out measures before it would be cut. */
+async function checkListWidths(report) {
+  const { page } = report;
+  for (const width of kWidths) {
+    await page.setViewportSize({ width, height: 900 });
+    await assertWhole(report, 'matrix-pairs', `at ${width} px`);
+  }
+  console.log(`ok   the list of pairs is whole from ${kWidths[0]} to ${kWidths.at(-1)} px`);
+}
+
 export async function checkLayout(report) {
   const { page } = report;
   const before = page.viewportSize();
+  if ((await report.control('matrix-pairs').count()) > 0) await checkListWidths(report);
   for (const window of kWindows) {
     await page.setViewportSize(window);
     await assertWhole(report, 'functions-table');

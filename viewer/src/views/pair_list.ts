@@ -6,7 +6,7 @@ import { formatCount, formatShare } from '../format';
 import type { Matrix, Square } from '../matrix';
 import type { View } from '../page';
 import { largestPairs, type LargestPairs, type PairLoad } from '../pairs';
-import { formatExactValue, formatValue, kMeasureNames } from '../words';
+import { formatExactValue, formatShortValue, formatValue, kMeasureNames } from '../words';
 import { growingTable, type GrowingTable } from '../table';
 import type { MatrixList } from './matrix_kind';
 import { barCell, PairRows } from './pair_rows';
@@ -113,7 +113,7 @@ export function makePairList(of: PairsOf, actions: PairActions): MatrixList {
   };
 }
 
-/** The chosen measure comes first; the others are left out if there is little room. */
+/** The chosen measure comes first. The others are short and leave one by one where there is little room (matrix.css). */
 function makeHead(of: PairsOf, view: View): HTMLElement[] {
   const [first, ...others] = of.measures(view);
   return [
@@ -133,9 +133,10 @@ function makeRow(of: PairsOf, view: View, pair: PairLoad, largest: number, choos
   const all = of.total(view);
   const name = `${of.name(pair.row)} → ${of.name(pair.column)}`;
   const exact = (shown: Measure) => (shown === 'time' ? timeTitle(pair) : formatExactValue(shown, pair[shown]));
-  const wordsOf = (shown: Measure) => [formatValue(shown, pair[shown]), exact(shown), pair[shown]] as const;
+  const wordsOf = (shown: Measure, format: typeof formatValue) =>
+    [format(shown, pair[shown]), exact(shown), pair[shown]] as const;
   const extra = others.map((other) => {
-    const cell = numberCell(...wordsOf(other));
+    const cell = numberCell(...wordsOf(other, formatShortValue));
     cell.classList.add('extra');
     return cell;
   });
@@ -147,7 +148,7 @@ function makeRow(of: PairsOf, view: View, pair: PairLoad, largest: number, choos
     'tr',
     { 'data-row': pair.row, 'data-column': pair.column },
     element('th', { scope: 'row' }, chooser),
-    barCell(...wordsOf(measure), largest),
+    barCell(...wordsOf(measure, formatValue), largest),
     numberCell(formatShare(pair[measure], all), '', all > 0 ? pair[measure] / all : 0),
     ...extra,
   );
