@@ -65,8 +65,10 @@ PairedEnds pair_ends(std::vector<MemoryCall>& calls) {
     if (!call.ends()) continue;
     ++paired.ends;
     const auto at = open.find(handle);
-    if (at == open.end() || at->second.empty()) continue;
-    ++paired.matched;
+    if (at == open.end() || at->second.empty()) {
+      paired.unmatched.push_back(&call);
+      continue;
+    }
     at->second.front()->until_tick = call.start_tick;
     at->second.pop_front();
   }

@@ -13,12 +13,17 @@ namespace uctrace::merge {
 // no later. Sorts the calls by lane and time. O(n log n).
 void find_inner_calls(std::vector<MemoryCall>& calls);
 
+// Deregistrations, and those of them that end no registration of these calls, by time.
+struct PairedEnds {
+  std::uint64_t ends = 0;
+  std::vector<const MemoryCall*>
+      unmatched;  // valid as long as the calls are neither sorted nor moved
+  std::uint64_t matched() const { return ends - unmatched.size(); }
+};
+
 // Sets `until_tick` of registrations and attachments, in the order of time: a memory domain may
 // give all of them the same handle, so each end belongs to the oldest open one. Needs `repeats`.
 // Sorts the calls by time. O(n log n).
-struct PairedEnds {
-  std::uint64_t ends = 0, matched = 0;
-};
 PairedEnds pair_ends(std::vector<MemoryCall>& calls);
 
 // Sets `first_use` of registrations: no byte of the memory was registered before with the domain of

@@ -1,9 +1,15 @@
 #include "log-merger/registration/registration.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "log-merger/registration/call_rules.hpp"
+#include "log-merger/registration/inherited.hpp"
 
 namespace uctrace::merge {
 
@@ -14,16 +20,18 @@ class ProcessCalls {
   ProcessCalls(Job& job, ProcessIndex process)
       : job_(job), log_(job.logs[process]), calls_(log_.memory_calls.calls) {}
 
-  void link() {
-    if (calls_.empty()) return;
+  // The deregistrations of something else than these calls registered.
+  std::vector<const MemoryCall*> link() {
+    if (calls_.empty()) return {};
     sort_names();
     name_domains();
     find_inner_calls(calls_);
-    const PairedEnds paired = pair_ends(calls_);
+    PairedEnds paired = pair_ends(calls_);
     log_.memory_calls.ends = paired.ends;
-    log_.memory_calls.matched_ends = paired.matched;
+    log_.memory_calls.matched_ends = paired.matched();
     find_first_uses(calls_);
     find_operations();
+    return std::move(paired.unmatched);
   }
 
  private:
@@ -102,11 +110,47 @@ class ProcessCalls {
   std::vector<MemoryCall>& calls_;
 };
 
+// The processes of a job by what names them for their children: boot, pid namespace, pid. A pid may
+// come again.
+using ByPid =
+    std::multimap<std::tuple<std::string_view, std::uint64_t, std::uint32_t>, const ProcessLog*>;
+
+ByPid by_pid(const Job& job) {
+  ByPid processes;
+  for (const ProcessLog& log : job.logs) {
+    const log::ProcessPage& page = log.file.page();
+    processes.emplace(std::tuple(log.file.boot_id(), page.pid_namespace, page.pid), &log);
+  }
+  return processes;
+}
+
+// A fork child may deregister what its parent registered.
+void count_ends_of_parents(const ByPid& processes, ProcessLog& child,
+                           const std::vector<const MemoryCall*>& ends) {
+  const log::ProcessPage& page = child.file.page();
+  const auto [first, last] =
+      processes.equal_range({child.file.boot_id(), page.pid_namespace, page.parent_pid});
+  std::size_t most = 0;
+  for (auto at = first; at != last; ++at) {
+    most = std::max(most, count_inherited(at->second->memory_calls.calls, ends));
+  }
+  child.memory_calls.matched_ends += most;
+}
+
 }  // namespace
 
 void link_memory_calls(Job& job) {
-  job.workers.each(job.logs.size(),
-                   [&](std::size_t i) { ProcessCalls(job, ProcessIndex(i)).link(); });
+  std::vector<std::vector<const MemoryCall*>> unmatched(job.logs.size());
+  job.workers.each(job.logs.size(), [&](std::size_t i) {
+    unmatched[i] = ProcessCalls(job, ProcessIndex(i)).link();
+  });
+  const auto has_some = [](const auto& ends) { return !ends.empty(); };
+  if (std::none_of(unmatched.begin(), unmatched.end(), has_some)) return;
+  const ByPid processes = by_pid(job);
+  for (const ProcessIndex child : job.logs.indexes()) {
+    const auto& ends = unmatched[child.place()];
+    if (!ends.empty()) count_ends_of_parents(processes, job.logs[child], ends);
+  }
 }
 
 }  // namespace uctrace::merge

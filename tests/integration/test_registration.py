@@ -103,6 +103,22 @@ def messages_say_what_was_registered(mpi_name):
         check_equal(sum(row["calls"] for row in part), len(mine), f"calls for messages of rank {src}")
 
 
+def a_child_unmaps_what_its_parent_mapped():
+    """It is the end of a registration that only the parent's records have."""
+    program = PROGRAMS / "memory_life"
+    with scratch() as folder:
+        alone = run_well([program, folder / "alone", "child-unmaps"], env=QUIET)
+        result, recording = record_well(folder / "data", [program, folder / "truth", "child-unmaps"], env=QUIET)
+        check_equal(result.stdout, alone.stdout, "output of the program")
+        check_complete(recording.info, layers=("uct", "ucp"), processes=2)
+        identity = next(i for i in recording.info["identities"] if i["name"] == "deregistrations")
+        rows = recording.named_table("memory_calls")
+        ends = [r for r in rows if r["action"] == "deregistration" and r["status"] == "UCS_OK" and not r["repeats"]]
+        check_equal(identity["left"], len(ends), "deregistrations")
+        own = sum(r["action"] == "registration" and r["t_until_ns"] >= 0 for r in rows)
+        check(len(ends) > own, f"the child ended more than it began: {len(ends)} deregistrations, {own} own registrations")
+
+
 def a_missed_registration_goes_red():
     """A deregistration without a recorded registration."""
     with scratch() as folder:
@@ -116,6 +132,7 @@ CASES = {
     "life": every_circumstance_is_recorded,
     "ompi": lambda: messages_say_what_was_registered("ompi"),
     "mpich": lambda: messages_say_what_was_registered("mpich"),
+    "forked": a_child_unmaps_what_its_parent_mapped,
     "missed": a_missed_registration_goes_red,
 }
 

@@ -2,7 +2,10 @@
 // after a fork in both processes, with keys that it unpacks for itself, and a mapping that fails.
 // Each process writes how often it called which function, as one JSON object.
 //
-//     memory_life TRUTH-PREFIX
+//     memory_life TRUTH-PREFIX [child-unmaps]
+//
+// With `child-unmaps` the child also unmaps what its parent had mapped before the fork, in its copy
+// of the parent's context.
 
 #include <signal.h>
 #include <stdint.h>
@@ -92,7 +95,8 @@ static void open_context_for_memory(void) {
 }
 
 // In a child the parent's UCX is in an undefined state: the child opens its own context.
-static void live_as_child(const char* prefix) {
+static void live_as_child(const char* prefix, ucp_mem_h inherited) {
+  ucp_context_h of_parent = context;
   memset(&calls, 0, sizeof calls);
   open_context_for_memory();
   const struct node node = open_node(context, UCS_THREAD_MODE_SINGLE);
@@ -101,12 +105,17 @@ static void live_as_child(const char* prefix) {
   unmap(mapped);
   close_node(node);
   ucp_cleanup(context);
+  if (inherited != NULL) {
+    context = of_parent;
+    unmap(inherited);
+  }
   write_truth(prefix);
   exit(0);
 }
 
 int main(int argc, char** argv) {
-  check(argc == 2, "usage: memory_life TRUTH-PREFIX");
+  const int child_unmaps = argc == 3 && strcmp(argv[2], "child-unmaps") == 0;
+  check(argc == 2 || child_unmaps, "usage: memory_life TRUTH-PREFIX [child-unmaps]");
   memset(memory[kMaps - 1], 77, kBytes);
   open_context_for_memory();
   ucp_mem_h early = map(memory[0]);
@@ -116,7 +125,7 @@ int main(int argc, char** argv) {
   map_nothing();
   put_to_self(node, early, memory[0]);
   const pid_t child = fork();
-  if (child == 0) live_as_child(argv[1]);
+  if (child == 0) live_as_child(argv[1], child_unmaps ? early : NULL);
   int status = 1;
   check(waitpid(child, &status, 0) == child && status == 0, "the child");
   ucp_mem_h late = map(memory[2]);

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "log-merger/registration/call_rules.hpp"
+#include "log-merger/registration/inherited.hpp"
 
 using namespace uctrace;
 using merge::MemoryCall;
@@ -124,7 +125,7 @@ TEST_CASE("calls inside other ones, ends and first uses are as a naive search fi
       if (made.until_tick != UINT64_MAX) CHECK(made.begins());
     }
     CHECK(paired.ends == ends);
-    CHECK(paired.matched == matched);
+    CHECK(paired.matched() == matched);
     CHECK(ended == matched);
     merge::find_first_uses(calls);
     for (const MemoryCall& made : calls) CHECK(made.first_use == naive_first_use(calls, made));
@@ -155,7 +156,7 @@ TEST_CASE("one handle for several registrations: the oldest ends first") {
                                    first_end, stray};
   const merge::PairedEnds paired = merge::pair_ends(calls);
   CHECK(paired.ends == 2);
-  CHECK(paired.matched == 1);
+  CHECK(paired.matched() == 1);
   CHECK(calls[1].until_tick == 50);
   CHECK(calls[2].until_tick == UINT64_MAX);
 }
@@ -171,4 +172,27 @@ TEST_CASE("memory of which a byte was registered is no first use, nor is a range
   CHECK(calls[2].first_use);
   CHECK_FALSE(calls[4].first_use);
   CHECK_FALSE(calls[5].first_use);
+}
+
+TEST_CASE("a fork child ends registrations of its parent, each once, and none that began later") {
+  MemoryCall attached = registration(4, 5, 0x1000, 1, 2);
+  attached.function = Function::uct_md_mem_attach;
+  MemoryCall failed = registration(4, 5, 0x1000, 1, 3);
+  failed.status = -1;
+  const std::vector<MemoryCall> parent = {registration(90, 91, 0x1000, 1),
+                                          registration(10, 11, 0x1000, 1), attached, failed};
+  const auto end_at = [](std::uint64_t tick, std::uint64_t key) {
+    MemoryCall end = registration(tick, tick + 1, 0, 0, key);
+    end.function = Function::uct_md_mem_dereg;
+    return end;
+  };
+  const MemoryCall first = end_at(20, 1), second = end_at(30, 1), late = end_at(95, 1),
+                   of_attached = end_at(40, 2), of_failed = end_at(50, 3), unknown = end_at(60, 4);
+  MemoryCall elsewhere = end_at(70, 2);
+  elsewhere.domain = 8;
+  CHECK(merge::count_inherited(parent, {}) == 0);
+  CHECK(merge::count_inherited(parent, {&first}) == 1);
+  CHECK(merge::count_inherited(parent, {&first, &second}) == 1);
+  CHECK(merge::count_inherited(parent, {&first, &second, &late}) == 2);
+  CHECK(merge::count_inherited(parent, {&of_attached, &of_failed, &unknown, &elsewhere}) == 1);
 }
