@@ -34,6 +34,12 @@ function numbersOf(values: Numbers, of: (value: number, row: number) => number):
   return numbers;
 }
 
+/** The place of each text among the different ones in order; NaN: none. */
+function placesOf(texts: readonly (string | null)[]): number[] {
+  const places = new Map([...new Set(texts.filter((text) => text !== null))].sort().map((text, place) => [text, place]));
+  return texts.map((text) => (text === null ? NaN : places.get(text)!));
+}
+
 /**
  * "cma", "rc_mlx5 + cuda_copy": the transports that moved its data; if a message moved none, the transports that
  * carried it.
@@ -59,7 +65,7 @@ export class MessageList {
       this.ofEnd('from', 'src'),
       this.ofEnd('to', 'dst'),
       { name: 'bytes', numeric: true, keys: () => bytes, shown: (row) => formatBytes(bytes[row]!), exact: (row) => formatExactBytes(bytes[row]!) },
-      this.ofClass('MPI call', ({ mpi }) => mpi),
+      this.ofCall(),
       this.ofClass('communicator', ({ comm }) => comm),
       this.ofClass('protocol', ({ protocol }) => protocol),
       this.ofClass('path', pathInShort),
@@ -119,6 +125,22 @@ export class MessageList {
     };
   }
 
+  /** The program's call: of MPI; if MPI was not asked, of another library above UCX. */
+  private ofCall(): MessageColumn {
+    const { texts } = this.traffic.data;
+    const [mpi, library] = ['mpi', 'asked_function'].map((column) => this.details.messages.column(column));
+    const textAt = (row: number) => mpi![row]! || library![row]!;
+    return {
+      name: 'call',
+      numeric: false,
+      keys: once(() => {
+        const places = placesOf(texts);
+        return numbersOf(mpi!, (_, row) => (textAt(row) ? places[textAt(row)]! : NaN));
+      }),
+      shown: (row) => (textAt(row) ? texts[textAt(row)]! : kNotKnown),
+    };
+  }
+
   /** What all messages of a class have in common. */
   private ofClass(name: string, textOf: (kind: TrafficClass) => string | null): MessageColumn {
     const { data, cellClass } = this.traffic;
@@ -128,9 +150,8 @@ export class MessageList {
       name,
       numeric: false,
       keys: once(() => {
-        const places = new Map([...new Set(texts.filter((text) => text !== null))].sort().map((text, place) => [text, place]));
-        const ofClass = texts.map((text) => (text === null ? NaN : places.get(text)!));
-        return numbersOf(cell, (c) => ofClass[cellClass[c]!] ?? NaN);
+        const places = placesOf(texts);
+        return numbersOf(cell, (c) => places[cellClass[c]!] ?? NaN);
       }),
       shown: (row) => texts[cellClass[cell[row]!]!] ?? kNotKnown,
     };

@@ -217,9 +217,9 @@ function makeDetails(events, classes, cells, id) {
         status: id('UCS_OK'),
         mpi: id(kind.mpi),
         mpi_recv: id('MPI_Irecv'),
-        // One of three was asked for by another library.
-        asked_library: message % 3 === 0 ? id('OpenSHMEM') : 0,
-        asked_function: message % 3 === 0 ? id('shmem_putmem') : 0,
+        // One of two was asked for by another library.
+        asked_library: message % 2 === 0 ? id('OpenSHMEM') : 0,
+        asked_function: message % 2 === 0 ? id('shmem_putmem') : 0,
         protocol: id(kind.protocol),
         site: id(kSite),
         hops: kind.path.length,

@@ -67,10 +67,15 @@ describe('messages', () => {
       for (const [name, end] of [['from', 'src_process'], ['to', 'dst_process']] as const) {
         expect(shown(name, row)).toBe(value(end, row) < 0 ? 'not known' : processLabel(data, value(end, row)));
       }
-      for (const [name, column] of [['MPI call', 'mpi'], ['communicator', 'comm'], ['protocol', 'protocol']] as const) {
+      for (const [name, column] of [['communicator', 'comm'], ['protocol', 'protocol']] as const) {
         expect(shown(name, row)).toBe(text(column, row));
       }
+      expect(shown('call', row)).toBe(text(value('mpi', row) ? 'mpi' : 'asked_function', row));
     }
+    const called = new Set([...everything].map((row) => shown('call', row)));
+    expect(called).toContain('shmem_putmem');
+    expect(called).toContain('MPI_Isend');
+    expect(called).toContain('not known');
   });
 
   it.each(list.columns.map(({ name }) => name))('are in the order of %s', (name) => {
