@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <compare>
+#include <cstdint>
 #include <map>
+#include <string_view>
 
 #include "log-merger/findings/rules.hpp"
 #include "log-merger/model/quantities.hpp"
@@ -16,13 +19,31 @@ constexpr double kJump = 3;            // twice the length should cost twice the
 constexpr double kSlowFirst = 5;       // times the median of the later ones
 constexpr double kLeastShare = 0.01;   // of the time of all ranks
 
+// What UCX chose this protocol for: by size, it changes only among those of one kind of operation.
+// "rndv/get/zcopy" and "eager/short" carry tag messages, "am/rndv/..." active messages, "put/..."
+// puts. Synchronous sends, whose latency is that of an answer as well, stay apart: eager-sync
+// changes to rndv, too, but so do other sends.
+std::string_view operation_of(std::string_view protocol) {
+  const std::string_view first = protocol.substr(0, protocol.find('/'));
+  return first == "rndv" ? "eager" : first;
+}
+
+struct MainKey {
+  Reach reach;
+  std::string_view operation;
+  std::uint8_t size;  // class of sizes
+  auto operator<=>(const MainKey&) const = default;
+};
+
 // For each class of sizes, the protocol of most messages.
-using MainProtocols = std::map<std::pair<Reach, std::uint8_t>, const ProtocolSize*>;
+using MainProtocols = std::map<MainKey, const ProtocolSize*>;
 
 MainProtocols main_protocols(const Facts& facts) {
   MainProtocols main;
   for (const ProtocolSize& row : facts.protocols) {
-    const ProtocolSize*& most = main[{row.reach, row.size}];
+    if (row.protocol == kNoText) continue;
+    const ProtocolSize*& most =
+        main[{row.reach, operation_of(facts.run.texts[row.protocol]), row.size}];
     if (most == nullptr || row.all.messages() > most->all.messages()) most = &row;
   }
   return main;
@@ -50,13 +71,11 @@ void switch_is_costly(const Facts& facts, Found& found) {
   const ProtocolSize *before = nullptr, *after = nullptr;
   double most = 0;
   for (const auto& [key, small] : main) {
-    const auto next = main.find({key.first, static_cast<std::uint8_t>(key.second + 1)});
+    const auto next =
+        main.find({key.reach, key.operation, static_cast<std::uint8_t>(key.size + 1)});
     if (next == main.end()) continue;
     const ProtocolSize* large = next->second;
-    if (small->protocol == large->protocol || small->protocol == kNoText ||
-        large->protocol == kNoText) {
-      continue;
-    }
+    if (small->protocol == large->protocol) continue;
     if (small->all.timed() < kEnough || large->all.timed() < kEnough) continue;
     const double low = small->all.quantile(0.5), high = large->all.quantile(0.5);
     if (low <= 0 || high < kJump * low) continue;

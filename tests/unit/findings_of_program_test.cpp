@@ -26,6 +26,30 @@ TEST_CASE("a switch of protocols at which latency jumps is told") {
   CHECK(said(same, "switch-is-costly").empty());
 }
 
+TEST_CASE("only protocols of one kind of operation are taken for a switch") {
+  const auto said_of = [](const char* small, const char* large) {
+    Run run = quiet_run();
+    send(run, {.protocol = small, .bytes = 6000, .latency_ns = 1000, .count = 40});
+    send(run, {.protocol = large, .bytes = 9000, .latency_ns = 90000, .count = 40});
+    return said(run, "switch-is-costly");
+  };
+  // As in an OpenSHMEM job: short messages of its barriers, then atomic operations.
+  CHECK(said_of("eager/short", "amo/post/sw").empty());
+  CHECK(said_of("put/offload/short", "get/offload/bcopy").empty());
+  CHECK(said_of("am/eager/short", "rndv/get/zcopy").empty());
+  CHECK(said_of("eager/bcopy", "stream/bcopy").empty());
+  CHECK(has(said_of("eager/short", "eager/bcopy"), "change from eager/short to eager/bcopy"));
+  CHECK(has(said_of("eager/zcopy", "rndv/get/zcopy"), "change from eager/zcopy to rndv/get/zcopy"));
+  CHECK(has(said_of("am/eager/short", "am/rndv/get/zcopy"), "to am/rndv/get/zcopy"));
+  CHECK(has(said_of("put/offload/short", "put/offload/zcopy"), "to put/offload/zcopy"));
+  // Other messages of the same size do not hide it.
+  Run run = quiet_run();
+  send(run, {.protocol = "eager", .bytes = 6000, .latency_ns = 1000, .count = 40});
+  send(run, {.protocol = "put/am/bcopy", .bytes = 9000, .latency_ns = 1000, .count = 400});
+  send(run, {.protocol = "rndv", .bytes = 9000, .latency_ns = 90000, .count = 40});
+  CHECK(has(said(run, "switch-is-costly"), "change from eager to rndv"));
+}
+
 TEST_CASE("late first messages are told") {
   const auto run_of = [](std::int64_t first_ns) {
     Run run = quiet_run();
