@@ -19,10 +19,9 @@ constexpr double kJump = 3;            // twice the length should cost twice the
 constexpr double kSlowFirst = 5;       // times the median of the later ones
 constexpr double kLeastShare = 0.01;   // of the time of all ranks
 
-// What UCX chose this protocol for: by size, it changes only among those of one kind of operation.
-// "rndv/get/zcopy" and "eager/short" carry tag messages, "am/rndv/..." active messages, "put/..."
-// puts. Synchronous sends, whose latency is that of an answer as well, stay apart: eager-sync
-// changes to rndv, too, but so do other sends.
+// The kind of operation that a protocol serves. By size, UCX chooses only among the protocols of
+// one kind: "eager/short" and "rndv/get/zcopy" serve tag messages, "am/rndv/..." active messages.
+// Synchronous sends ("eager-sync/...") stay apart, because their latency includes an answer.
 std::string_view operation_of(std::string_view protocol) {
   const std::string_view first = protocol.substr(0, protocol.find('/'));
   return first == "rndv" ? "eager" : first;

@@ -13,11 +13,11 @@ namespace uctrace::merge {
 // no later. Sorts the calls by lane and time. O(n log n).
 void find_inner_calls(std::vector<MemoryCall>& calls);
 
-// Deregistrations, and those of them that end no registration of these calls, by time.
+// Deregistrations, and those of them that end no registration of these calls, by time. The pointers
+// are valid until the calls are sorted or moved.
 struct PairedEnds {
   std::uint64_t ends = 0;
-  std::vector<const MemoryCall*>
-      unmatched;  // valid as long as the calls are neither sorted nor moved
+  std::vector<const MemoryCall*> unmatched;
   std::uint64_t matched() const { return ends - unmatched.size(); }
 };
 

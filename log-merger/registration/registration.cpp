@@ -20,7 +20,8 @@ class ProcessCalls {
   ProcessCalls(Job& job, ProcessIndex process)
       : job_(job), log_(job.logs[process]), calls_(log_.memory_calls.calls) {}
 
-  // The deregistrations of something else than these calls registered.
+  // Returns the deregistrations that end no registration of this process, valid as long as its
+  // calls.
   std::vector<const MemoryCall*> link() {
     if (calls_.empty()) return {};
     sort_names();

@@ -10,7 +10,7 @@ const kWindows = [
   { width: 1920, height: 950 },
 ];
 
-/** From a telephone to a screen of today, in steps in which at most one column can leave. */
+/** From a telephone to a desktop screen. */
 const kWidths = Array.from({ length: 39 }, (_, step) => 390 + 40 * step);
 
 /** The details of a pair: part and name -> its numbers; no messages and times for a transport. */

@@ -113,7 +113,7 @@ export function makePairList(of: PairsOf, actions: PairActions): MatrixList {
   };
 }
 
-/** The chosen measure comes first. The others are short and leave one by one where there is little room (matrix.css). */
+/** The chosen measure comes first. The others are short, and the last of them leave first where there is little room (matrix.css). */
 function makeHead(of: PairsOf, view: View): HTMLElement[] {
   const [first, ...others] = of.measures(view);
   return [
